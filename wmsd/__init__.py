@@ -1,3 +1,3 @@
-"""wmsd: the warehouse service that a small site can own."""
+"""wmsd: a self-hosted warehouse service."""
 
 __version__ = "1.2.0-dev"

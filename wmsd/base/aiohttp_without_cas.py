@@ -13,10 +13,10 @@ from contextlib import contextmanager
 
 @contextmanager
 def left_unread() -> Iterator[None]:
-    """Make new SSL contexts trust no certificate authority, while the body of the `with` statement runs.
+    """Let new SSL contexts trust no certificate authority while the body of the `with` statement runs.
 
-    OpenSSL's environment variables name an empty file meanwhile. These variables apply to the whole process, so
-    use this function only for imports at the start, before there are other threads.
+    OpenSSL's environment variables point to an empty file during this time. They apply to the whole process. Use
+    this function only for imports at the start, before other threads exist.
     """
     paths = ssl.get_default_verify_paths()
     variables = (paths.openssl_cafile_env, paths.openssl_capath_env)

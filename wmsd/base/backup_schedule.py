@@ -1,8 +1,7 @@
 """The schedule of backups: when a backup is due, and which backups to keep. All functions are pure.
 
-Times are local times of the machine, as people read its clock. The times of existing backups come from the
-archives themselves. Therefore no backup is created twice or forgotten after the clock was set or the server was
-stopped.
+All times are local times of the machine. The times of existing backups are read from the archives, and not stored
+separately. Therefore a changed clock or a stopped server does not cause a missing or a duplicate backup.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -12,7 +11,7 @@ from typing import Final, Literal, NamedTuple
 Every = Literal["never", "hour", "day"]
 A_DAY: Final = timedelta(days=1)
 LATE: Final = {"hour": timedelta(hours=3), "day": timedelta(hours=36)}
-"""By `Every`, the time since the last backup after which the next backup counts as missed."""
+"""The age of the last backup from which the next backup counts as missed. The keys are values of `Every`."""
 
 
 class Keep(NamedTuple):
@@ -62,8 +61,8 @@ def _day_of(at: time, moment: datetime) -> date:
 
 
 def next_due(every: Every, at: time, now: datetime, made: Iterable[datetime]) -> datetime | None:
-    """Return the time of the next backup: `now`, or the start of the next period. Return None if `every` is
-    "never".
+    """Return the time of the next backup. The result is `now` if a backup is due, otherwise the start of the next
+    period. Return None if `every` is "never".
     """
     if every == "never":
         return None
@@ -88,11 +87,10 @@ PERIODS: Final[dict[str, Callable[[datetime], object]]] = {
 
 
 def backups_to_keep(made: Sequence[datetime], keep: Keep, faulty: Collection[datetime] = ()) -> set[datetime]:
-    """Return the times of the backups to keep: the newest backup, and the last backup of each period.
+    """Return the times of the backups to keep: the newest backup, and the last backup of each kept period.
 
-    The periods are the newest hours, days and weeks that have a backup, as many as `keep` says. `faulty` are the
-    times of damaged backups. A damaged backup is kept only if its period has no other backup. The current time
-    does not matter.
+    `keep` says how many hours, days and weeks to keep. Periods without a backup are not counted. `faulty` are the
+    times of damaged backups: a damaged backup is kept only if its period has no other backup.
     """
     newest_first = sorted(set(made), reverse=True)
     found = set(newest_first[:1])

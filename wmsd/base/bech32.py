@@ -15,7 +15,9 @@ def encoded(prefix: str, content: bytes) -> str:
 
 
 def _in_fives(content: bytes) -> Iterator[int]:
-    """Yield the bits of the bytes as numbers of five bits. Zeros fill the last number."""
+    """Split the bytes into groups of five bits, and yield each group as a number. The last group is padded with
+    zeros.
+    """
     bits = "".join(f"{byte:08b}" for byte in content)
     for at in range(0, len(bits), 5):
         yield int(bits[at : at + 5].ljust(5, "0"), 2)

@@ -6,7 +6,8 @@ from typing import Final
 UNITS: Final = ("B", "kB", "MB", "GB", "TB")
 
 TOP: Final = Decimal("999.5")
-"""The number of a unit from which the next larger unit is used: 999.5 would be rounded to four digits."""
+"""The number from which `scaled` uses the next larger unit. 999.5 would be rounded to 1000, which has four digits.
+"""
 
 
 def scaled(number: int) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""Addresses of callers, in the form in which request budgets and limits count them."""
+"""Addresses of clients, converted to the keys by which rate limits count requests."""
 
 import ipaddress
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ def is_in(address: str, networks: Sequence[Network]) -> bool:
 
 
 def without_port(text: str) -> str:
-    """Return the address without the port that some proxies add: 192.0.2.1:4711 or [2001:db8::1]:4711."""
+    """Return the address without its port. Some proxies add a port: 192.0.2.1:4711 or [2001:db8::1]:4711."""
     if text.startswith("["):
         return text[1:].partition("]")[0]
     host, colon, port = text.partition(":")

@@ -31,38 +31,38 @@ class SystemClock:
 
 
 LONGEST_STOP: Final = timedelta(days=31)
-"""The longest time that the program may have been stopped. At the start, the clock is believed immediately if it
-is at most this much later than the last time that was stored before the stop.
+"""The longest stop of the program that is considered normal. At the start, wmsd accepts the time of the clock
+immediately if it is at most this much later than the last stored time.
 """
 SMALL_LEAP: Final = timedelta(hours=1)
-"""While the program runs, the clock is believed immediately after a leap ahead of at most this much. The limit is
-smaller than after a stop, because the program knows how much time has passed.
+"""The largest forward jump of the clock that wmsd accepts immediately while it runs. This limit is smaller than
+`LONGEST_STOP`, because a running program knows how much time has passed.
 """
 LASTING_SECONDS: Final = 600.0
-"""The seconds after a larger leap during which `ordering` does not follow the clock. Then the clock is believed.
-When a machine starts with a wrong clock, the network usually corrects the clock within a minute.
+"""How long `ordering` ignores a larger jump of the clock. After that time, wmsd accepts the new time. If a machine
+starts with a wrong clock, the network usually corrects the clock within a minute.
 """
 
 
 class _Leap(NamedTuple):
     zero: datetime
-    """The time by the leapt clock at which `passed` was 0."""
+    """The time that the clock, after the jump, would have shown when `passed` was 0."""
     passed: float
-    """The value of `passed` when the clock leapt."""
+    """The value of `passed` when the clock jumped."""
 
 
 class OrderedClock:
-    """A clock with a second time, `ordering`, from which the positions of changes are derived.
+    """A clock with a second time, `ordering`. Positions in the order of changes are derived from `ordering`.
 
-    Positions never go back. If the clock were far ahead for a few seconds, a change would get a position far in
-    the future. All later changes of that company would then get positions right after that one, for years.
-    Therefore a leap far ahead is followed only when it lasts.
+    Positions never decrease. If the clock were far ahead for a few seconds, one change would get a position far in
+    the future, and later changes of that company would get positions right after it for years. Therefore
+    `ordering` follows a large forward jump of the clock only after ten minutes.
     """
 
     _zero: datetime
-    """The time by the believed clock at which `passed` was 0."""
+    """The time that the accepted clock would have shown when `passed` was 0."""
     _most_ahead: timedelta
-    """The largest leap ahead of the believed clock after which the clock is still believed immediately."""
+    """The largest forward jump that is accepted immediately."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -73,9 +73,9 @@ class OrderedClock:
         return self._clock.now()
 
     def ordering(self) -> datetime:
-        """Return the time of the wall clock, unless the clock has leapt far ahead.
+        """Return the time of the wall clock, unless the clock has jumped far ahead.
 
-        After such a leap, return for ten minutes the time that the clock would have without the leap.
+        For ten minutes after such a jump, return the time that the clock would show without the jump.
         """
         now, passed = self._clock.now(), self._clock.passed()
         expected = self._zero + timedelta(seconds=passed)
@@ -93,15 +93,17 @@ class OrderedClock:
         return passed - self._leap.passed >= LASTING_SECONDS
 
     def remember(self, moment: datetime, leap: timedelta = LONGEST_STOP) -> None:
-        """Believe a stored time, at which the clock was right before the program started.
+        """Accept `moment`, a stored time at which the clock was right, as the last known time.
 
-        The clock is believed immediately if it is now at most `leap` later than `moment`.
+        The present time of the clock is then accepted immediately if it is at most `leap` later than `moment`.
         """
         self._zero, self._most_ahead = moment - timedelta(seconds=self._clock.passed()), leap
         self._leap = None
 
     def believe(self) -> None:
-        """Accept the current time of the clock as right, because a user says so or nothing else is known."""
+        """Accept the present time of the clock as right. This is used when a user has confirmed it, or when no
+        earlier time is known.
+        """
         self.remember(self._clock.now(), SMALL_LEAP)
 
     def monotonic(self) -> float:

@@ -31,8 +31,8 @@ class Reading(NamedTuple):
 
     @property
     def zero(self) -> datetime:
-        """The time by the wall clock at which `passed` was 0. The time stays the same as long as the wall clock is
-        not set.
+        """The time that the wall clock would have shown when `passed` was 0. It changes only if the wall clock is
+        set.
         """
         return self.wall - timedelta(seconds=self.passed)
 
@@ -46,11 +46,12 @@ class Known(NamedTuple):
     """The time of the last reading."""
     doubted_since: datetime | None = None
     step: timedelta | None = None
-    """How far the clock was set forward or back. None if the clock is only doubted because of a long stop."""
+    """How far the clock was set forward (or back, if negative). None if the only doubt is a long stop of wmsd.
+    """
 
 
 class _Window(NamedTuple):
-    """The range in which the `zero` of a reading lies if the clock was not set."""
+    """The range of values that `zero` of a reading can have if the clock was not set."""
 
     earliest: datetime
     latest: datetime
@@ -67,8 +68,8 @@ def _after_stop(stopped_at: datetime, now: Reading) -> _Window:
 class ClockTrust:
     """The decision whether the wall clock is trusted. A step of the clock ends the trust.
 
-    The clock is doubted until it is back at the time that it would have without the step. The doubt also ends
-    after a day without another step.
+    The clock is trusted again when it shows the time that it would show without the step, or after a day without
+    another step.
     """
 
     def __init__(self, now: Reading, known: Known | None) -> None:

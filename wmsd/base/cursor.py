@@ -1,10 +1,10 @@
-"""Cursors: opaque, signed texts that are bound to a company, a list and its filters.
+"""Cursors: opaque, signed texts. Each cursor is valid only for one company, one list and the same filters.
 
-The company, the list and the filters are part of the signed text, but not of the cursor. Therefore a cursor that
-is used for another list fails like a forged one. A cursor contains the epoch of the company's history in which it
-was created (decisions, section 11). A cursor of the first epoch contains no epoch, like all cursors before epochs
-existed. Some lists have a start parameter. Their cursors also contain a digest of it, so that the client need not
-repeat the parameter.
+The signature covers the company, the list and the filters, but the cursor does not contain them. Therefore a
+cursor that is used for another list fails like a forged one. A cursor contains the epoch of the company's history
+in which it was created (decisions, section 11). Cursors of the first epoch contain no epoch, because old cursors
+have none either. If a list has a start parameter, its cursors also contain a digest of the parameter. Therefore
+the client need not repeat the parameter.
 """
 
 import base64
@@ -36,15 +36,15 @@ FIRST_EPOCH: Final = "1"
 
 
 class Place(NamedTuple):
-    """The content of a cursor: the position at which a list continues, and the epoch in which that position was
-    given.
+    """The content of a cursor: the position at which a list continues, and the epoch in which the cursor was
+    created.
     """
 
     position: int
     epoch: str
     began: str | None = None
-    """The digest of the start parameters. None in a list that has no start parameter, and in cursors of old
-    versions.
+    """The digest of the start parameters. None if the list has no start parameter, or if an old version of wmsd
+    created the cursor.
     """
 
 

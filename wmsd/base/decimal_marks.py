@@ -1,8 +1,9 @@
 """Numbers as people and spreadsheets write them: `1234.5`, `1.234,5`, `1 234,5`, `1,234.5`.
 
-A text such as `1.000` has two meanings: one with a decimal point, another with a decimal comma. Therefore wmsd
-reads the cells of a file with both marks, and derives the mark from the cells that are a number with only one of
-them. What a person types is never guessed: if a text has two meanings, wmsd asks for the right one.
+The decimal mark is a point or a comma. Some texts, such as `1.000`, are a number with either mark, but with
+different values. Therefore wmsd reads the cells of a file with both marks. Other cells of the file are a number
+with only one mark, and these cells show which mark the file uses. wmsd does not guess the mark of a number that a
+person types. If the number is ambiguous, wmsd asks which value is meant.
 """
 
 import re
@@ -49,7 +50,9 @@ def read(cell: str, mark: Mark) -> Decimal:
 
 
 def number_readings(cell: str) -> dict[Mark, Decimal]:
-    """Return the number in the cell by decimal mark, without the marks with which the cell is no number."""
+    """Read the cell once with each decimal mark. Return the numbers by mark. Leave out a mark with which the cell
+    is not a valid number.
+    """
     found: dict[Mark, Decimal] = {}
     for mark in MARKS:
         try:
@@ -80,13 +83,15 @@ def two_meanings(text: str) -> tuple[Decimal, Decimal] | None:
 
 
 def mark_question(whole: str, fraction: str) -> str:
-    """Return the question which of two numbers is meant. `whole` and `fraction` are both meanings, as text."""
+    """Return the error text that asks the user to write one of two numbers. `whole` and `fraction` are these
+    numbers.
+    """
     return f"can mean two numbers: write {whole} or {fraction}"
 
 
 def plain_number(number: Decimal, sign: str = ".") -> str:
-    """Return the number as text without groups and powers, with the decimal sign `sign`. The text never has two
-    meanings (see `unambiguous`).
+    """Return the number as text, without digit groups and without an exponent. `sign` is the decimal mark. The
+    text is never ambiguous (see `unambiguous`).
     """
     return unambiguous(f"{number.normalize():f}".replace(".", sign))
 

@@ -16,7 +16,9 @@ PUNYCODE: Final = "xn--"
 
 
 def mailbox_of(address: str) -> str:
-    """Return the form in which an address is stored and compared. A text that is no address also gets a form."""
+    """Return the normalised form of an address, in which addresses are stored and compared. Invalid addresses are
+    normalised too.
+    """
     local, at, domain = address.rpartition("@")
     return f"{_small(local)}{at}{_in_punycode(domain) or _small(domain)}"
 

@@ -23,9 +23,9 @@ list.
 
 
 LONGEST: Final = 1024
-"""The most characters of a text whose form is changed; a longer text stays as it is. The time to order accents
-grows with the square of the length: half an hour for a megabyte. No code, name, address, password or search has
-more characters.
+"""The longest text that is normalised, in characters. A longer text stays unchanged. The time to order accents
+grows with the square of the length: half an hour for a megabyte. No code, name, address, password or search is
+longer.
 """
 
 

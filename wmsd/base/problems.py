@@ -33,7 +33,7 @@ STATUS_OF_CODE: Final[Mapping[str, int]] = {
 FieldErrors = dict[str, list[str]]
 """The error sentences by field path (`lines.0.quantity`). The path "" means the whole body."""
 MOST_LISTED: Final = 100
-"""The most errors that one answer reports."""
+"""The maximum number of errors in one answer."""
 LONGEST_PATH: Final = 200
 LONGEST_SENTENCE: Final = 500
 
@@ -54,7 +54,8 @@ class Problem(Exception):
     ) -> None:
         """Create a problem. `status` is the HTTP status, by default the status of `code` in `STATUS_OF_CODE`.
 
-        `for_readers` holds further details for callers who may read the records of the operation.
+        `details` are sent to every caller. `for_readers` are further details, which only callers with read access
+        to the records receive.
         """
         super().__init__(message)
         self.code = code
@@ -76,7 +77,8 @@ class Problem(Exception):
 
 
 def not_found(what: str, meant: str | None = None) -> Problem:
-    """Return the problem for an unknown record. `meant` is the most similar known code, if there is one.
+    """Return the problem for an unknown record. `what` is its kind, such as "article". `meant` is the most similar
+    known code, if there is one.
 
     The answer is the same for a record of another company and for a record that never existed.
     """
@@ -92,8 +94,8 @@ def or_not_found(value: Value | None, what: str) -> Value:
 
 
 def _first_of(errors: FieldErrors) -> FieldErrors:
-    """Return the first `MOST_LISTED` errors and, under the path "", the number of further errors. A limit is
-    needed because a body may have any number of errors.
+    """Return the first `MOST_LISTED` errors. Say under the path "" how many errors are not listed. A body may
+    contain any number of errors, so the list is limited.
     """
     listed: FieldErrors = {}
     room = MOST_LISTED
@@ -117,7 +119,7 @@ def _cut(text: str, longest: int) -> str:
 
 
 def by_path(found: Iterable[tuple[str, str]]) -> FieldErrors:
-    """Return a dict with all sentences of each path. Each item of `found` is (path, sentence)."""
+    """Group the error sentences by path. Each item of `found` is a pair (path, sentence)."""
     errors: FieldErrors = {}
     for path, sentence in found:
         errors.setdefault(path, []).append(sentence)

@@ -1,5 +1,5 @@
-"""The log of repeated failures: the first failure is logged, then one line an hour with their number, and finally
-the success.
+"""A log of repeated failures without repeated lines. wmsd logs the first failure, then one line per hour with the
+number of failures, and at the end the success.
 """
 
 import logging
@@ -21,8 +21,8 @@ FLAPPING_SECONDS: Final = 60.0
 an action would fill the log.
 """
 MOST_REMEMBERED: Final = 1000
-"""The most failing actions that are remembered. Beyond this number, the oldest action is forgotten, and its next
-failure is logged again. A limit is needed because a tenant can cause any number of actions to fail.
+"""How many failing actions are remembered. Beyond this number, wmsd forgets the oldest action, and logs its next
+failure again. A limit is needed because a tenant can cause any number of actions to fail.
 """
 FORESEEN: Final = (Problem, OSError)
 """The errors that are logged without a traceback, because the machine or a caller causes them, not this program.
@@ -43,10 +43,11 @@ class _Failing:
 
 
 class RepeatedFailures:
-    """The failures that are written to one log. `foreseen` are further errors that are logged without a traceback.
+    """The repeated failures that are written to one log. Errors of the types `foreseen` are logged without a
+    traceback.
 
-    `settled_seconds` must pass without a failure before a success is logged. When many tasks do the same, some may
-    succeed while others still fail.
+    A success is logged only after `settled_seconds` without a failure. If many tasks do the same work, some of
+    them may succeed while others still fail.
     """
 
     def __init__(
@@ -65,8 +66,8 @@ class RepeatedFailures:
         self._failing: dict[str, _Failing] = {}
 
     def failed(self, what: str, error: BaseException, request_id: str | None = None) -> None:
-        """Record a failure, and log it unless an error of the same kind was logged a short time ago: an hour, or a
-        minute if the action has succeeded meanwhile.
+        """Record a failure, and log it unless an error of the same kind was logged in the last hour. If the action
+        has succeeded since then, the limit is a minute instead of an hour.
 
         `what` begins the line, such as "webhooks of company 7 cannot be loaded". The error ends the line.
         """
@@ -111,10 +112,10 @@ class RepeatedFailures:
 
 
 def _kind(error: BaseException) -> str:
-    """Return the kind of an error: SQLite's name of the error, or else its type, followed by the kinds of its
-    causes.
+    """Return the kind of an error and of its causes, such as "StorageError by SQLITE_FULL".
 
-    SQLite's name is used because its errors have few types.
+    For an error of SQLite, use SQLite's own name of the error, because Python has few types for these errors. For
+    any other error, use the name of its type.
     """
     kind: str = getattr(error, "sqlite_errorname", None) or type(error).__name__
     return kind if error.__cause__ is None else f"{kind} by {_kind(error.__cause__)}"

@@ -32,7 +32,7 @@ TRUTH: Final = {
 TRUE: Final = frozenset(true for true, _ in TRUTH.values())
 FALSE: Final = frozenset(false for _, false in TRUTH.values())
 LONGEST_TRUTH: Final = 20
-"""The most characters of a truth value, with accents as separate characters. Longer texts are refused, because the
+"""The maximum length of a truth value. Each accent counts as a character. Longer texts are refused, because the
 time to compose accents grows with the square of the length.
 """
 
@@ -95,7 +95,9 @@ def read_moment(cell: str) -> str:
 
 
 def _dotted(cell: str) -> "tuple[str, re.Match[str] | None]":
-    """Return the stripped cell, and the match of a date with dots, or None. Raise ValueError for slashes."""
+    """Return the stripped cell, and its match with `DOTTED`, which is None if the cell has no date with dots.
+    Raise ValueError for a date with slashes.
+    """
     text = cell.strip()
     if SLASHED.fullmatch(text):
         raise ValueError(SLASHES)
@@ -110,7 +112,7 @@ def _day(found: "re.Match[str]") -> str:
 
 
 class AsText(str):
-    """A cell that is marked as text, such as `'1E+12` and `="1E+12"`. No spreadsheet has changed it."""
+    """A cell that is marked as text, such as `'1E+12` or `="1E+12"`. Spreadsheets do not change such a cell."""
 
     __slots__ = ()
 

@@ -1,10 +1,11 @@
-"""A reader of JSON from strangers. It refuses texts that the standard parser accepts and wmsd must not accept.
+"""A JSON parser for untrusted input. It refuses some texts that the standard parser accepts.
 
-Duplicate keys, NaN and Infinity, numbers out of bounds, lone surrogates and deep nesting are reported together,
-each with its field path (decisions, section 1). Fractions become Decimal, never float.
+The parser reports duplicate keys, NaN and Infinity, numbers out of bounds, lone surrogates and deep nesting. It
+reports these errors together, each with its field path (decisions, section 1). Fractions become Decimal, never
+float.
 
-A sender may send a text of any size. Therefore reading stops when a text has more parts or errors than any honest
-text has.
+A sender may send a text of any size. Therefore the parser stops if a text has more fields, containers or errors
+than the limits allow.
 """
 
 import codecs
@@ -23,9 +24,11 @@ MOST_TEXT_ERRORS = 1_000
 """The number of errors at which reading stops. An answer reports a hundred of them (`problems.py`)."""
 MOST_FIELDS_OF_AN_OBJECT = 200
 MOST_FIELDS = 20_000
-"""The most fields of all objects together. A document of 1 000 lines has about 10 000 fields."""
+"""The maximum number of fields, counted over all objects. A document of 1 000 lines has about 10 000 fields."""
 MOST_CONTAINERS = 100_000
-"""The most arrays and objects. Creating and collecting them holds Python's lock longer than any other step."""
+"""The maximum number of arrays and objects. Creating and collecting them holds Python's lock longer than any other
+step.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +72,7 @@ def parse_json(raw: bytes, most_fields: int = MOST_FIELDS) -> tuple[dict[str, ob
 
 
 def text_errors_of(document: object) -> FieldErrors:
-    """Return the errors in a parsed document by field path, but at most `MOST_TEXT_ERRORS`."""
+    """Return the errors in a parsed document by field path, at most `MOST_TEXT_ERRORS` of them."""
     if _is_sound(document, MAX_NESTING):
         return {}
     return by_path(islice(_text_errors(document, "", 1), MOST_TEXT_ERRORS))

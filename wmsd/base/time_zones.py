@@ -18,13 +18,15 @@ MOST_NEAR: Final = 3
 HOUR: Final = 13
 MINUTE: Final = 16
 SECOND: Final = 19
-"""`HOUR`, `MINUTE` and `SECOND` are the lengths of an ISO 8601 time that ends with that part, in characters."""
+"""`HOUR`, `MINUTE` and `SECOND` are lengths in characters: how long an ISO 8601 time is that ends after the hour,
+the minute or the second.
+"""
 LONGEST_NAME: Final = 64
 
 
 class TimeZoneError(ValueError):
-    """The error for an unknown name of a time zone. The text of the error continues the name of a field: "is not
-    known; …".
+    """The error for an unknown time zone. The message continues a sentence that begins with the name of the field:
+    "is not known; …".
     """
 
 
@@ -54,9 +56,9 @@ def time_zone(name: str) -> ZoneInfo:
 
 
 def time_zone_of(default: ZoneInfo, *chosen: str | None) -> ZoneInfo:
-    """Return the first time zone that was chosen, or else the default.
+    """Return the time zone of the first known name in `chosen`. Return `default` if none of the names is known.
 
-    A name that this tzdata does not have, such as one in a file of a newer program, is skipped.
+    A name may be unknown because a newer version of wmsd has stored it.
     """
     return next((_loaded(name) for name in chosen if name in names()), default)
 
@@ -104,7 +106,8 @@ class Local(NamedTuple):
     text: str
     """The time in ISO 8601 without an offset, to the minute, such as 2026-11-24T12:00."""
     twice: str
-    """The offset, such as +02:00, if clocks show this time twice, as when summer time ends. Empty otherwise."""
+    """The offset, such as +02:00, if clocks show this local time twice because summer time ends. Otherwise empty.
+    """
     is_utc: bool
 
 
@@ -142,9 +145,9 @@ def _converted(text: str, zone: ZoneInfo) -> Local:
 
 
 def for_spreadsheets(text: str | None, zone: ZoneInfo) -> str:
-    """Return a time of the API as local time that spreadsheets can read, such as 2026-11-24 12:00:05.
+    """Convert a UTC time of the API to a local time that spreadsheets can read, such as 2026-11-24 12:00:05.
 
-    The offset follows if clocks show this time twice. Return "" for None.
+    If clocks show this local time twice, append the offset. Return "" for None.
     """
     if text is None:
         return ""

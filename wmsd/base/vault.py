@@ -23,9 +23,8 @@ class Vault:
         return self._fernet.encrypt(text.encode()).decode()
 
     def unseal(self, sealed: str) -> str | None:
-        """Return the decrypted text, or None if it was not encrypted with this key.
-
-        In that case the file belongs to another installation or was changed.
+        """Return the decrypted text. Return None if `sealed` was changed or was encrypted with another key, for
+        example by another installation.
         """
         from cryptography.fernet import InvalidToken
 
@@ -35,8 +34,8 @@ class Vault:
             return None
 
     def mark(self, text: str) -> str:
-        """Return a short text that differs for different texts. Without the key, it reveals nothing about the
-        text.
+        """Return a short keyed hash of the text, to see whether two texts are different. Without the key, the hash
+        reveals nothing about the text.
         """
         key = hashlib.sha256(self._secret.encode()).digest()
         return hashlib.blake2b(text.encode(), key=key, digest_size=4).hexdigest()

@@ -34,14 +34,14 @@ ABILITIES_SINCE: Final = dict.fromkeys(("stock:count", "stock:write", "partners:
 """The version that introduced each ability, for the abilities that came after version 1.1.0."""
 
 SUFFICES: Final[dict[str, str]] = {"returns:write": "returns:read"}
-"""By ability, a weaker ability that is enough for a token, unless the settings require the full ability. In the
-browser, users always need the full ability.
+"""For each ability, a weaker ability that is enough for a token. If the settings require the full ability, the
+weaker one is not enough. In the browser, users always need the full ability.
 """
 
 OPENS_BOTH: Final[dict[str, str]] = {
     "returns:read": "read and create returns, and change their status (this changes stock)"
 }
-"""By weaker ability, what a token with this ability may do while `SUFFICES` applies."""
+"""The description of each weaker ability, for installations in which `SUFFICES` applies."""
 
 READ_ABILITIES: Final = frozenset(name for name in ABILITIES if name.endswith(":read"))
 

@@ -12,7 +12,7 @@ from wmsd.base.problems import FieldErrors
 
 CHUNK = 1000
 MOST_ERRORS: Final = 1000
-"""The most errors of a file that are stored: the first ones in the file. Further errors are only counted."""
+"""How many errors of a file are stored, from the first line on. Further errors are only counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,18 +35,18 @@ class CellError:
 
 
 class Errors:
-    """The errors of a file: the first errors in the order of the lines, and the number of all errors (`in_all`).
+    """The errors of a file: the first ones with their text, and the number of all errors (`in_all`).
 
-    Only the first error of each cell counts: a cell that could not be read needs no further error. Of the further
-    errors, only the cells are stored, as one bit per line and column, so that large files need little memory.
+    At most one error counts for each cell. Only the first errors of the file are stored as text. For the other
+    cells with an error, one bit per line and column is stored, so that large files need little memory.
     """
 
     def __init__(self) -> None:
         self._first: dict[tuple[int, str], CellError] = {}
         self._until: int | None = None
-        """The last line whose errors are stored. None as long as all errors are stored."""
+        """The last line up to which all errors are stored as text. None if all errors of the file are stored."""
         self._wrong: dict[str, bytearray] = {}
-        """By column, one bit for each line, which is 1 if the cell has an error."""
+        """For each column, one bit per line. The bit is 1 if the cell has an error."""
         self.in_all = 0
 
     def __bool__(self) -> bool:
@@ -111,17 +111,17 @@ def _number(bits: bytes | bytearray) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Alike:
-    """A code of a file that looks like another code. In `code` and `other`, invisible characters are written as
-    their numbers.
+    """A code in the file (`code`) that is easily confused with another code (`other`). Both texts show invisible
+    characters as their numbers.
     """
 
     line: int
     code: str
     other: str
     other_line: int | None
-    """The row of the file with the other code. None if the other code belongs to an existing record."""
+    """The row of the file that contains `other`. None if `other` is the code of an existing record."""
     in_all: int
-    """The number of all similar codes. Only the first ones are reported."""
+    """How many codes of the file are easily confused with another code. Only the first ones are listed."""
 
     @property
     def differ_in(self) -> str:
@@ -168,7 +168,7 @@ class FirstSeen:
         return None if before == line else before
 
     def given_twice(self, row: Row) -> FieldErrors:
-        """Return an error if the code of the row is already in an earlier row; otherwise an empty dict."""
+        """Return an error if an earlier row has the same code. Otherwise return an empty dict."""
         code = row.values.get("code")
         before = self.line_before(code, row.line) if code else None
         return {} if before is None else {"code": [f"is given twice; first in row {before}"]}
@@ -197,10 +197,11 @@ class Watch:
 
 
 class Import(Protocol):
-    """An import of one kind of rows, in three steps. Only the last step makes other writers wait.
+    """An import of one kind of rows, in three steps: `gather`, `check` and `write`. Only `write` makes other
+    writers wait.
 
-    Each step adds its errors to `outcome`. `gather` creates tables for the rows in the attached database whose
-    name is `schema`. The other steps use these tables without the name of the database.
+    Each step adds its errors to `outcome`. `gather` creates tables for the rows in an attached database, whose
+    name is `schema`. The other steps use these tables by their names alone, without the prefix `schema`.
     """
 
     checks_all: bool

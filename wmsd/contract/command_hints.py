@@ -1,12 +1,14 @@
-"""The type of a function that completes the commands in a message, such as `wmsd doctor`, for this installation.
-The function of the command line is in `interfaces/cli/kit/command_hints.py`.
+"""The type of a function that completes commands in messages. For example, it adds `--data DIR` to `wmsd doctor`.
+
+The command line passes the function from `interfaces/cli/kit/command_hints.py`.
 """
 
 from collections.abc import Callable
 from typing import Final
 
 Complete = Callable[[str], str]
-"""A function that returns a text with the options that select the installation added to each command in the text.
+"""A function that takes a message and returns it with completed commands: each command gets the options that
+select this installation.
 """
 
 

@@ -35,8 +35,8 @@ class Company:
     quota_megabytes: int | None = None
     """The largest allowed size of the company's file, in megabytes, or None for no limit."""
     held_before: int | None = 0
-    """The bytes that the company used when wmsd began to limit each company to a share of the disk. 0 for newer
-    companies, None if the number is not recorded yet.
+    """How many bytes the company used when wmsd introduced disk shares. 0 for companies that were created later,
+    None if the number is not stored yet.
     """
     frozen_at: str | None = None
     """The time since which the company accepts no changes and sends no webhooks, because it is being moved."""

@@ -4,14 +4,14 @@
 returns for the field. Lists are written with `;` between their members, or as a JSON array if the list could not
 be read back otherwise.
 
-A spreadsheet runs a text such as `=HYPERLINK(…)` as a formula, no matter who typed the name that contains it.
+A spreadsheet executes a text such as `=HYPERLINK(…)` as a formula, and any user may have typed that text.
 Therefore a cell that looks like a formula is written with a `'` before it (OWASP, CSV injection). The same applies
 to each part after a `;` or a tab. In countries with a decimal comma, spreadsheets split lines at `;`. LibreOffice
 can also split them at tabs.
 
-Spreadsheets write a number that is a text as `'00123` or `="00123"`, and wmsd reads both as 00123. Therefore a
-text that really has this form is written with one more `'`. A text such as `1E+12`, which a spreadsheet would read
-as a number, is written with a `'` too.
+Spreadsheets write a number that is marked as text as `'00123` or `="00123"`. wmsd reads both as 00123. A text that
+itself has the form `'00123` or `="00123"` is written with one more `'`. A text such as `1E+12`, which a
+spreadsheet would read as a number, is written with a `'` too.
 """
 
 import json
@@ -79,7 +79,7 @@ def _reader_of(plain: Any, marks: tuple[Any, ...]) -> ReadCell:
 
 
 def read_record(text: str) -> Any:
-    """Return the record in a JSON text, with each number as the text in which it is written.
+    """Parse a JSON text and return its record. Each number stays a string, exactly as it is written in the JSON.
 
     Therefore an export neither rounds nor reformats numbers.
     """
@@ -92,8 +92,8 @@ def write_cell(value: object) -> str:
 
 
 def unguarded(cell: str) -> str:
-    """Return the cell without the `'` or `="…"` that `write_cell` or a spreadsheet has added, as `AsText` in that
-    case.
+    """Return the cell without the `'` or `="…"` that `write_cell` or a spreadsheet has added. If something was
+    removed, the result is an `AsText`.
     """
     if (written := FORMULA_OF_TEXT.fullmatch(cell)) is not None:
         return AsText(written[1].replace('""', '"'))
@@ -129,8 +129,8 @@ def _is_formula(text: str) -> bool:
 
 
 def plain_cell(value: object) -> str:
-    """Return the cell for a value as `write_cell` does, but without escaping formulas, for readers that are no
-    spreadsheets.
+    """Return the cell for a value as `write_cell` does, but do not escape formulas. Use it for readers that are
+    not spreadsheets.
     """
     if value is None:
         return ""
@@ -194,7 +194,7 @@ def _named(cell: str) -> str:
 
 
 TEXTS: Final[Mapping[type, ReadCell]] = {Named: _named, Dates: read_date, Moments: read_moment}
-"""The functions that read cells of text fields, by the class that marks the field, such as `Named`."""
+"""The function that reads a cell of a text field. The keys are the classes that mark fields, such as `Named`."""
 
 
 def _plain(field: FieldInfo) -> tuple[Any, tuple[Any, ...]]:

@@ -1,5 +1,5 @@
-"""Errors in the references of a body, reported together, with the error codes of section 7 of the
-specification.
+"""Errors in the references of a body, such as an unknown article or partner. They are reported together, with the
+error codes of section 7 of the specification.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,9 +17,11 @@ MESSAGES: Final[Mapping[str, str | None]] = {
     "VALIDATION_FAILED": None,
     "INSUFFICIENT_STOCK": "There is not enough stock; nothing was reserved.",
 }
-"""The message of each error code. None means that the message says how many fields are not valid. An answer has
-only one code. If errors have different codes, the answer has the code that comes first here. EXTERNAL_REF_TAKEN is
-the first: a client that sends an order twice should learn that the order exists, not that its stock is reserved.
+"""The message of each error code. None stands for a message that says how many fields are not valid.
+
+An answer has only one code. If the errors have different codes, the answer gets the code that comes first here.
+EXTERNAL_REF_TAKEN comes first because a client that sends an order twice should learn that the order exists, not
+that there is no stock for a second one.
 """
 
 

@@ -95,7 +95,10 @@ def property_schemas(
 
 
 def plain_schema(schema: Mapping[str, Any], parts: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the schema without null and without references to other schemas."""
+    """Return the schema without null and without references to other schemas.
+
+    `parts` are the schemas that references point to, by name.
+    """
     for option in schema.get("anyOf", ()):
         if option.get("type") != "null":
             return plain_schema({**option, **_without(schema, "anyOf")}, parts)

@@ -289,7 +289,7 @@ class Input(Model):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     MOST_FIELDS: ClassVar[int] = MOST_FIELDS
-    """The most fields that a body may have, counted over all objects in it."""
+    """The maximum number of fields in a body, counted over all objects."""
 
     def __init_subclass__(cls, partial: bool = False, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -305,10 +305,10 @@ class Input(Model):
 
     @classmethod
     def own_text_errors(cls, text_errors: FieldErrors) -> FieldErrors:
-        """Return the errors of the JSON text that this model reports.
+        """Select the JSON errors that this model reports itself.
 
-        By default, these are all `text_errors`. A body that contains the bodies of other requests reports only the
-        errors outside those bodies: each of the other requests reports its own errors.
+        By default, these are all `text_errors`. A body may contain the bodies of other requests. Such a body
+        reports only the errors outside those bodies, because each of these requests reports its own errors.
         """
         return text_errors
 

@@ -23,8 +23,8 @@ _MET: Final = (
 
 
 REASONS: Final = (*(reason_of(OSError(number, os.strerror(number))) for number in _MET), NOT_REGULAR, IS_DATABASE)
-"""The error reasons that sentences may contain: those of the operating system for files and disks, and those of
-wmsd.
+"""All error reasons that a sentence may contain: reasons of the operating system for files and disks, and reasons
+of wmsd.
 """
 
 
@@ -40,8 +40,8 @@ class FindingKind:
     says: str
     remedy: str
     words: tuple[str, ...] = ()
-    """English texts that may replace the placeholders, listed here so that they can be translated. These texts may
-    contain placeholders too.
+    """English texts that may replace the placeholders. They are listed so that they can be translated. They may
+    contain placeholders themselves.
     """
 
     def of(self, path: Path | None = None, **facts: object) -> "Finding":

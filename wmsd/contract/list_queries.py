@@ -60,8 +60,8 @@ Moment = Annotated[int, BeforeValidator(_moment), WithJsonSchema({"type": "strin
 ChangedAfter = Annotated[
     int, BeforeValidator(_last_shown_at), WithJsonSchema({"type": "string", "format": "date-time"})
 ]
-"""An ISO 8601 timestamp, converted to the last position in the change sequence with this or an earlier
-`updated_at`.
+"""An ISO 8601 timestamp, converted to a position in the change sequence: the last one whose `updated_at` is not
+later.
 """
 
 QueryTimestamp = Annotated[
@@ -112,11 +112,12 @@ class Query(Model):
     CHANGED_SINCE: ClassVar[str] = "updated_since"
     """The parameter that requests the records that have changed since a time."""
     SINCE: ClassVar[frozenset[str]] = frozenset({CHANGED_SINCE, "since"})
-    """The parameters with a time from which on records or events are requested."""
+    """The parameters that contain a start time. Records or events before this time are left out."""
     NEEDS: ClassVar[Mapping[str, str]] = {}
-    """By parameter, the ability that a caller needs to use it, in addition to the ability of the operation."""
+    """For each parameter, the ability that a caller needs in addition to the ability of the operation."""
     BEGINS: ClassVar[frozenset[str]] = frozenset()
-    """The parameters that say where a list starts. They are not filters: a cursor continues without them."""
+    """The parameters that say where a list starts. They are not filters: the following pages need only the cursor.
+    """
 
     @classmethod
     def asks_for_changes(cls) -> bool:
@@ -135,15 +136,16 @@ class Query(Model):
 
     @classmethod
     def filter_names(cls) -> list[str]:
-        """Return the names of the filters: all parameters except those for paging, for the order, for the start
-        and for the returned fields.
+        """Return the names of all parameters that are filters.
+
+        Leave out the parameters for paging, for the order, for the start and for the returned fields.
         """
         return [name for name in cls.model_fields if name not in NO_FILTERS | cls.BEGINS]
 
     def beginning(self) -> dict[str, object] | None:
-        """Return a dict with the parameter that gives the time at which the list starts, and its value.
+        """Return the start time that the caller sent, as a dict with the name of its parameter.
 
-        Return an empty dict if the caller did not send the parameter, and None if the list has no such parameter.
+        Return an empty dict if the caller sent no start time, and None if the list has no parameter for it.
         """
         if (names := self.BEGINS & self.SINCE) == frozenset():
             return None

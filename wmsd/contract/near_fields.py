@@ -12,8 +12,8 @@ NEAR: Final = 0.8
 """How similar two names must be, from 0 to 1."""
 LONGEST_NAME: Final = 40
 MOST_LOOKED_FOR: Final = 10
-"""The most unknown fields of one body for which wmsd searches. A limit is needed because a sender may send any
-number of unknown fields.
+"""For how many unknown fields of one body wmsd searches for a similar name. A limit is needed because a sender may
+send any number of unknown fields.
 """
 
 

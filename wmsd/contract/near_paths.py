@@ -9,8 +9,8 @@ from typing import Final
 NOWHERE: Final = "This address does not exist."
 LONGEST_PATH: Final = 200
 MOST_PARTS: Final = 8
-"""The most parts of an unknown path for which wmsd searches. A limit is needed because a sender may send a path of
-any length.
+"""The maximum number of parts in an unknown path. For a longer path, wmsd does not search. A limit is needed
+because a sender may send a path of any length.
 """
 LONGEST_PART: Final = 40
 NEAR: Final = 0.7

@@ -26,9 +26,10 @@ CONTEXT: Final = frozenset({"caller", "company", "site", "call", "database"})
 NOT_IN_THE_PATH: Final = CONTEXT | {"query", "body", "position", "operator_id"}
 MAX_BODY: Final = 1024 * 1024
 References = Callable[[Any, Mapping[str, Any], Mapping[str, Any]], Iterable[FieldError]]
-"""A function that finds errors in the references of a body. Its parameters are the transaction, the body with null
-in place of every malformed value (`validation.well_formed`), and the parts of the path by name. The last one also
-contains the site, and under MALFORMED the paths of all malformed values.
+"""A function that finds errors in the references of a body. It has three parameters: the transaction, the body,
+and the parts of the path by name. In the body, each malformed value is replaced by null (see
+`validation.well_formed`). The third parameter also contains the site, and under the key MALFORMED the paths of all
+malformed values.
 """
 MALFORMED: Final = "malformed"
 
@@ -108,25 +109,27 @@ def operation(
     - `query` and `body` are models, given by their types.
     - `position` is the position at which a cursor list continues.
     - `operator_id` comes from a header.
-    - The context comes from the dispatcher. `call` is the request itself. `caller` and `company` are its caller
-      and company. `site` is the site of the bearer token (scope "site", which no other token opens).
+    - `call`, `caller`, `company` and `site` come from the dispatcher. `call` is the request, and `caller` and
+      `company` belong to it. `site` is the site of the bearer token. Only a site's token may use operations with
+      the scope "site".
     - Every other parameter is a part of the path.
 
     Operations on the installation itself (scope "installation") are for signed-in users who have at least `role`.
-    The same holds for a company's operation with a `role`.
+    If an operation of a company has a `role`, it is also only for signed-in users with at least that role.
 
     An async function is a flow: it waits for something outside, and therefore opens its own units of work. Its
     first parameter is the service with everything that the flow needs; the flow may also take the company's
     `database`. A flow that `writes` returns its last unit of work. In that transaction the dispatcher stores the
-    answer under its Idempotency-Key. The `caller` of a flow that needs no token is None if there is no valid
+    answer under its Idempotency-Key. Some flows need no token. Their `caller` is None if the request has no valid
     token.
 
     The first line of the docstring is the summary, the rest is the description. The other options:
     - `codes`: the errors in addition to those that the declaration implies.
-    - `also_shown_with`: a second HTTP status of the same answer.
+    - `also_shown_with`: a second HTTP status that the answer may have.
     - `prepared`: the answer is the same for every caller.
-    - `takes_key`: the operation does not write itself, but passes an Idempotency-Key on.
-    - `precondition`: reads the record that is to be changed, with the same parts of the path, to check If-Match.
+    - `takes_key`: the operation does not write itself, but uses an Idempotency-Key for operations that it runs.
+    - `precondition`: reads the record before it is changed, to check If-Match. Its parameters are the parts of the
+      path.
     - `references`: finds the errors in the references of a malformed body, so that all errors are reported
       together.
     - `off_because`: returns why a company that has the module cannot use the operation now, or None.

@@ -23,8 +23,8 @@ class Page:
     records: str
     total: int
     ids: Sequence[int] = ()
-    """The ids of all records of the page, in order, if the records are too large to be read together; otherwise
-    empty. With ids, `records` contains only the first records.
+    """Empty if `records` contains the whole page. If the page is too large to be read at once, the ids of all its
+    records, in order. `records` then contains only the first records.
     """
     number: int = 0
     """The number of records in `records`."""
@@ -39,8 +39,8 @@ class CursorPage:
 
     records: str
     end_position: int
-    """The position after which the next page begins: usually the position of the last record, or the position of
-    the cursor if the page is empty.
+    """The position after which the next page begins. This is usually the position of the last record. For an empty
+    page, it is usually the position in the request's cursor.
     """
     has_more: bool
     positions: str

@@ -44,7 +44,7 @@ class Route:
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """The headers that every answer of this route has in addition: those of a deprecation, if there is one."""
+        """Additional headers for every answer of this route. Only a deprecated route has such headers."""
         return {} if self.deprecation is None else self.deprecation.headers
 
 

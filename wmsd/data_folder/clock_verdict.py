@@ -11,8 +11,8 @@ from wmsd.db.engine.high_water_mark import FAR_AHEAD
 from wmsd.db.engine.transaction import Transaction
 
 LARGE_STEP: Final = timedelta(days=1)
-"""The smallest step of the clock that is reported. After a smaller step few tokens look expired, and the server
-waits until the clock is steady.
+"""The smallest step of the clock that is reported. A smaller step makes few tokens look expired, and the server
+waits anyway until the clock is steady.
 """
 EXPIRED_TOKENS: Final = """
     SELECT iif(max(expires_at) > :now, 0, coalesce(sum(expires_at > :seen), 0))
@@ -50,18 +50,18 @@ def expired_tokens(tx: Transaction, known: Known, now: datetime) -> int:
 
 
 def stored(tx: Transaction, now: datetime) -> WrongClock | None:
-    """Return the verdict on the clock, from the state of the clock that the last server stored.
+    """Return what shows that the clock is wrong. Use the state of the clock that the last server stored.
 
-    Return None if nothing shows that the clock is wrong, or if no server has run yet.
+    Return None if nothing shows it, or if no server has run yet.
     """
     known = clock_watch.known(tx)
     return None if known is None else wrong_clock(known, expired_tokens(tx, known, now), now)
 
 
 def wrong_clock(known: Known, expired: int, now: datetime) -> WrongClock | None:
-    """Return the verdict, or None if nothing shows that the clock is wrong.
+    """Return what shows that the clock is wrong, or None if nothing shows it.
 
-    `expired` is the result of `expired_tokens`.
+    `expired` is the number of tokens that `expired_tokens` has returned.
     """
     shown = timestamps.to_text(now)
     if known.doubted_since is not None and known.step is not None and abs(known.step) >= LARGE_STEP:

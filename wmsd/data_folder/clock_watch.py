@@ -77,12 +77,12 @@ def in_words(duration: timedelta) -> str:
 
 
 async def order_as_server(platform: Database, clock: OrderedClock, is_running: bool) -> None:
-    """Prepare the clock of a command, so that its changes come after those that the server has made.
+    """Set up the clock of a command, so that its changes get later positions than the changes of the server.
 
-    A command ends too soon to see whether the clock keeps the time to which it was set. The command therefore uses
-    what the server has stored about the clock. A running server (`is_running`) stores each change immediately, and
-    the present state every ten minutes. Without a running server, the command takes the times that a server would
-    take after a start.
+    A command ends too soon to see whether a new time of the clock lasts. Therefore it uses what the server has
+    stored about the clock. A running server (`is_running`) stores each change of this state immediately, and the
+    whole state every ten minutes. If no server is running, the command uses the stored times as a server would at
+    its start.
     """
     found = await platform.read(known)
     if found is None:
@@ -115,13 +115,15 @@ class ClockWatch:
 
     @property
     def known(self) -> Known:
-        """The state of the clock that the server would store if it stopped now. It includes since when and why the
-        clock is doubted.
+        """The present state of the clock, which the server stores. It contains since when the clock is not
+        trusted, and why.
         """
         return self._steadiness.known
 
     def is_steady(self) -> bool:
-        """Check the clock again, because the caller is about to delete, and return True if it can be trusted."""
+        """Check the clock again, and return True if the clock can be trusted. Call this before old data is
+        deleted.
+        """
         self._look()
         return self._steadiness.is_steady
 
@@ -131,9 +133,9 @@ class ClockWatch:
             await self.keep()
 
     async def keep(self) -> None:
-        """Store the state of the clock, so that the next start can compare the clock with it.
+        """Store the state of the clock. The next start compares the clock with it.
 
-        This is called at intervals, and when the server stops.
+        The server calls this at intervals, and when it stops.
         """
         self._is_kept = True
         found = self._steadiness.known
@@ -144,8 +146,8 @@ class ClockWatch:
             raise
 
     async def hear(self) -> None:
-        """Check whether a person has confirmed the clock. This is called when another process has changed
-        platform.db.
+        """Check whether a person has confirmed the clock, for example with a command. The server calls this when
+        another process has changed platform.db.
         """
         confirmed: int = await self._platform.read(lambda tx: tx.value(CONFIRMED))
         if confirmed != self._confirmed:

@@ -1,6 +1,6 @@
-"""The data that a restored platform.db takes from the file that it replaces: numbers and revoked access.
+"""What a restored platform.db takes over from the file that it replaces: used ids and revoked access.
 
-Numbers continue after those of the replaced file. Users, tokens and sites that have lost their access do not get
+New ids continue after the ids of the replaced file. Users, tokens and sites that have lost their access do not get
 it back.
 """
 
@@ -21,9 +21,11 @@ ADD_SEQUENCE: Final = """
     WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = :name)
         AND EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = :name)
 """
-"""Adds the row of a table to `sqlite_sequence`. SQLite itself adds it only with the first row of the table."""
+"""Adds a row for a table to `sqlite_sequence` if it has none. SQLite adds this row only when the table gets its
+first row.
+"""
 LEAP: Final = 10_000
-"""How far the ids of platform.db jump if the last ids are not known."""
+"""How many ids each table of platform.db skips if the last used ids are not known."""
 NUMBERED: Final = """
     SELECT name FROM sqlite_schema
     WHERE type = 'table' AND sql LIKE '%AUTOINCREMENT%' AND name NOT LIKE 'recover%' ORDER BY name
@@ -51,8 +53,8 @@ SHUT_OUT: Final = {
         "WHERE id = ? AND created_at = ? AND token_hash IS NOT NULL",
     ),
 }
-"""For each kind, two statements: the SELECT of revoked or disabled rows in the replaced file, and the UPDATE that
-does the same in the restored file.
+"""Two statements for each kind of access. The first selects the revoked or disabled rows in the replaced file. The
+second revokes or disables such a row in the restored file.
 """
 
 DELETED: Final = """
@@ -65,16 +67,18 @@ DISABLE: Final = "UPDATE users SET disabled_at = ? WHERE id = ? AND disabled_at 
 
 
 class RevokedAccess(NamedTuple):
-    """The access that is revoked in a restored platform.db because it was revoked in the replaced file."""
+    """What was revoked or disabled in a restored platform.db because of the replaced file."""
 
     counts: dict[str, int]
-    """The number of rows that were revoked or disabled since the backup, by kind."""
+    """How many rows the restore has revoked or disabled, by kind."""
     deleted: list[str]
-    """The e-mail addresses of users that were deleted since the backup. The restore has brought them back."""
+    """The e-mail addresses of users that were deleted after the backup. The restored file contains them, disabled.
+    """
     gone: list[str]
     """The e-mail addresses of users that were created since the backup. They are missing in the backup."""
     is_known: bool = True
-    """True if the replaced file could be read to its end. Otherwise it may contain further revocations."""
+    """True if the whole replaced file could be read. Otherwise it may contain revocations that were not found.
+    """
 
 
 def raise_to(of: sqlite3.Connection | Transaction, table: str, value: int) -> None:
@@ -84,7 +88,8 @@ def raise_to(of: sqlite3.Connection | Transaction, table: str, value: int) -> No
 
 
 def leap_ids(platform: Path) -> None:
-    """Skip ids in every table of a restored platform.db, because the ids used after the backup are not known.
+    """Skip ids in every table of a restored platform.db. Use this if the ids that were used after the backup are
+    not known.
 
     Raise sqlite3.Error if that fails.
     """
@@ -97,9 +102,8 @@ def leap_ids(platform: Path) -> None:
 def keep_revoked(restored: Path, replaced: Path) -> RevokedAccess:
     """Revoke or disable in a restored platform.db what the replaced file has revoked, disabled or deleted.
 
-    Also make the ids of the restored file continue after those of the replaced file. Return which access was
-    revoked or disabled. If the replaced file can be read only in part, apply what was read, and return `is_known`
-    as False.
+    Also let new ids of the restored file continue after the ids of the replaced file. Return what was revoked or
+    disabled. If only a part of the replaced file can be read, apply this part, and return `is_known` as False.
     """
     found = RevokedAccess({}, [], [], is_known=False)
     with (
@@ -127,11 +131,12 @@ def _disable_deleted(
     back: Mapping[int, str],
     there: Mapping[int, str],
 ) -> list[str]:
-    """Disable the users that were deleted since the backup, and return their addresses in the backup.
+    """Disable the restored users that were deleted after the backup. Return their e-mail addresses in the restored
+    file.
 
-    Only users whose deletion is in the audit of the replaced file are disabled. Other users may be missing in that
-    file only because it came from an older backup. `connection` is open on the restored file, and `old` on the
-    replaced file. `back` and `there` have the addresses by user id, of the restored and of the replaced file.
+    Only users whose deletion is in the audit of the replaced file are disabled. Other users may be missing there
+    only because the replaced file came from an older backup. `connection` is open on the restored file, and `old`
+    on the replaced file. `back` (restored file) and `there` (replaced file) contain the addresses by user id.
     """
     [(last,)] = connection.execute(LAST_AUDITED)
     deleted = _deleted_since(old.execute(DELETED, (last,)).fetchall())
@@ -142,7 +147,11 @@ def _disable_deleted(
 
 
 def _deleted_since(audited: list[tuple[str, str, str, str | None]]) -> dict[str, str]:
-    """Return when users were deleted, by every address that they had. `audited` has the newest entries first."""
+    """Return the time of deletion of each deleted user, by e-mail address. A user with earlier addresses is listed
+    under each address.
+
+    `audited` are entries of the audit, the newest first.
+    """
     deleted: dict[str, str] = {}
     for at, action, email, details in audited:
         if action == "user.delete":

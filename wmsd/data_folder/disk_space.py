@@ -7,9 +7,9 @@ from wmsd.db.engine.failures import StorageError
 
 
 def check_space(folder: Path, needed: int, archive: Path | None = None) -> None:
-    """Raise StorageError if the disk of the folder has not enough space for `needed` bytes.
+    """Raise StorageError if the disk of the folder has too little free space for `needed` bytes.
 
-    `archive` is named in the error.
+    If the space is needed to unpack an archive, pass it as `archive`. The error then names it.
     """
     disk = disk_of(folder)
     if disk.free < needed + disk.refused_below:

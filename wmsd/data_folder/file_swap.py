@@ -23,7 +23,9 @@ from wmsd.db.engine.failures import StorageError
 LOG = logging.getLogger("wmsd.data")
 JOURNAL: Final = "swap.json"
 SIDES: Final = ("", "-wal", "-shm")
-"""The suffixes of a database and of SQLite's files next to it, which are renamed together."""
+"""The suffixes of a database file and of the files that SQLite creates next to it. Files with these suffixes are
+renamed together.
+"""
 
 
 class Rename(NamedTuple):
@@ -40,20 +42,22 @@ def sync(folder: Path) -> None:
 
 
 def replaced_folder() -> str:
-    """Return the name of a new folder in the data folder, for files that are replaced now."""
+    """Return a new folder name with the present time. Files that are replaced are moved into this folder of the
+    data folder.
+    """
     return f"replaced-{timestamps.for_file_name(datetime.now(UTC))}"
 
 
 def with_sides(data: Path, source: str, target: str) -> list[Rename]:
-    """Return the renames of a file, and of the files that SQLite put next to it, as far as they exist."""
+    """Return the renames of a database file and of SQLite's files next to it, if these files exist."""
     return [Rename(source + side, target + side) for side in SIDES if (data / (source + side)).exists()]
 
 
 def swap(data: Path, renames: Iterable[Rename]) -> None:
-    """Rename the files in this order. No target may exist, unless an earlier rename moves it away.
+    """Store the list of renames, then rename the files in this order.
 
-    Raise OSError if the renames could not be stored; no file was renamed then. Raise SwapUnfinished if the renames
-    are stored, but not all of them are done.
+    A target must not exist, unless an earlier rename moves it away. Raise OSError, before any file is renamed, if
+    the list could not be stored. Raise SwapUnfinished if the list is stored, but a rename failed.
     """
     replace_private(data / JOURNAL, json.dumps([list(each) for each in renames]).encode())
     try:
@@ -64,7 +68,7 @@ def swap(data: Path, renames: Iterable[Rename]) -> None:
 
 
 class SwapUnfinished(StorageError):
-    """The renames are stored, but not all files are renamed yet."""
+    """The error if some of the stored renames could not be done. A later call of `finish_swap` does them."""
 
     def __init__(self, data: Path, error: OSError) -> None:
         reason = reason_of(error)

@@ -35,7 +35,9 @@ SAID_BYTES = 1000
 RESERVE_BYTES = 16 * 1024 * 1024
 """The size of the file that is deleted when the disk is full."""
 ROOM_TO_OPEN = 1024 * 1024
-"""The free bytes for the indexes of a few write-ahead logs, without which database files cannot even be read."""
+"""How many free bytes are needed to open database files. Even reading a file with a write-ahead log needs space
+for the log's index.
+"""
 NO_RESERVE = "the emergency space reserve cannot be created"
 
 
@@ -77,12 +79,12 @@ class DataFolder:
 
     @property
     def is_made(self) -> bool:
-        """True if the folder contains an installation. Raise StorageError as `check_seen` does."""
+        """True if the folder contains an installation. Raise StorageError if this user may not read the folder."""
         self.check_seen()
         return self.platform_file.exists() or file_swap.is_begun(self.path)
 
     def check_seen(self) -> None:
-        """Raise StorageError if the folder belongs to another user and this user may not see into it."""
+        """Raise StorageError if the folder belongs to another user and this user may not read it."""
         try:
             self.platform_file.exists()
         except OSError as error:
@@ -126,7 +128,7 @@ class DataFolder:
     def open(self, before_migration: Before = only_by_a_server, backups: Backups | None = None) -> None:
         """Check `platform.db` and migrate it to this program's version. Raise StorageError if that fails.
 
-        `backups` is as in `check_platform`.
+        `before_migration` is called before a migration. An error about a lost file names the newest of `backups`.
         """
         self.release_reserve(ROOM_TO_OPEN)
         try:
@@ -181,9 +183,8 @@ class DataFolder:
     def check_space(self, there: Path | None = None, is_move: bool = False) -> None:
         """Raise StorageError if the disk of the data folder is nearly full.
 
-        `there` is an existing folder on that disk, if the data folder does not exist yet. `is_move` says that the
-        caller changes the state of a record and adds nothing large. This is allowed until only the size of the
-        reserve is free.
+        If the data folder does not exist yet, pass as `there` an existing folder on its disk. Pass `is_move=True`
+        if the caller only changes the status of a record. Then `RESERVE_BYTES` of free space are enough.
         """
         disk = disk_of(there or self.path)
         needed = RESERVE_BYTES if is_move else disk.refused_below
@@ -229,9 +230,10 @@ class DataFolder:
         return True
 
     def lock(self, listen: str) -> None:
-        """Lock the folder until the process ends, however it ends. Wait for commands that are using the folder.
+        """Lock the folder for a server, until the process ends. First wait for commands that are using the folder.
 
-        Raise StorageError, with the address of the other server, if another server uses the folder.
+        Raise StorageError if another server uses the folder. The error says on which address that server listens.
+        `listen` is the address of this server.
         """
         file = self._lock or self._lock_file()
         while not try_lock(file, fcntl.LOCK_EX):
@@ -292,7 +294,7 @@ class DataFolder:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Keep other commands out of the folder while this context is open. The caller must have called `share`.
+        """Keep other commands out of the folder while this context is open. Call `share` first.
 
         Raise StorageError if another command uses the folder.
         """
@@ -334,10 +336,11 @@ class DataFolder:
             ) from None
 
     def say_listening(self, listen: str, lends: bool = True, is_ready: bool = True, address: str = "") -> None:
-        """Write into the lock file which server uses the folder, whether it lends files, and its address.
+        """Write into the lock file: this process, its address `listen`, whether it lends files, and its `address`
+        for users.
 
-        A second server that is started names this server in its error. Commands use the address in the links that
-        they print.
+        If a second server is started, its error names this server. Commands use `address` in the links that they
+        print.
         """
         assert self._lock is not None
         self.address = address

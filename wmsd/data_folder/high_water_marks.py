@@ -1,7 +1,8 @@
-"""The high-water mark of each company's file, stored in `platform.db`: its last change and its last event.
+"""The high-water mark of each company's file: the position of its last change and the number of its last event.
 
-If an older copy is put in the place of the file, the mark shows that. A mark is read from the file and stored
-within a minute of a change. Therefore the mark is never ahead of the file, and at most about a minute behind.
+The marks are stored in `platform.db`. If someone replaces the file by an older copy, the copy is behind its mark,
+and wmsd notices it. After a change, wmsd reads the mark from the file and stores it within a minute. Therefore the
+stored mark is never ahead of the file, and at most about a minute behind.
 """
 
 import asyncio
@@ -40,10 +41,11 @@ class HighWaterMarks:
         self._platform = platform
         self._clock = clock
         self._told: set[int] = set()
-        """The companies about which the log already says that their last change has a time in the future."""
+        """The companies for which the log already contains the warning that their last change is in the future.
+        """
         self._files = files
         self._changed = files.watch()
-        """The companies whose files were written after their marks."""
+        """The companies whose files were written after their marks were stored."""
         self._writing = asyncio.Lock()
 
     async def write(self) -> None:
@@ -63,8 +65,8 @@ class HighWaterMarks:
         self._tell()
 
     def ahead(self) -> dict[int, str]:
-        """Return the time of the last change, by company id, of the companies whose last change is over an hour
-        ahead.
+        """Return the companies whose last change is more than an hour in the future. The result is the time of
+        that change, by company id.
         """
         return ahead(self._files.marks, self._clock.now())
 
@@ -78,10 +80,10 @@ class HighWaterMarks:
 
 
 def go_on(company: str, path: Path, found: HighWaterMark, mark: HighWaterMark) -> None:
-    """Begin an epoch in a file that is older than its stored high-water mark, and log how many events are missing.
+    """Begin an epoch in a file that is older than its stored high-water mark. Log how many events are missing.
 
-    `found` is the mark of the file, and `mark` the stored one. New numbers continue after the stored mark. Raise
-    StorageError or sqlite3.Error if that fails.
+    `found` is the mark that was read from the file, and `mark` is the stored one. New numbers continue after
+    `mark`. Raise StorageError or sqlite3.Error if that fails.
     """
     begin_epoch(path, "older_file", numbers_of(path, mark))
     missing = max(0, mark.last_event - found.last_event)

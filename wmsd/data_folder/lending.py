@@ -1,12 +1,12 @@
 """The lending of the server's files to commands that run at the same time.
 
-Processes that share a SQLite file also share the index of its log, a file that each maps into its memory. If that
-file is truncated, for example by copying a backup over a running server, all of them crash. Therefore the server
-locks its files, and keeps the index in its own memory. No other process can open, lock or truncate these files. A
-command requests a file over a socket in the data folder. As long as the command runs, the server shares that file
-with it in the usual way.
+Processes that share a SQLite file also share the index of its log. This index is a file that each process maps
+into its memory. If the index file is truncated, for example because a backup is copied over a running server, all
+these processes crash. Therefore the server locks its database files, and keeps the index in its own memory. No
+other process can open, lock or truncate these files. A command that needs a file sends a request over a socket in
+the data folder. The server then shares the file with the command in the usual way, until the command ends.
 
-A command may also make other requests over the same socket, such as for a state of a file that it can copy
+A command may also send other requests over the same socket, for example for a snapshot that it can copy
 (`maintenance/backups/server_side.py`). A request is a line of JSON, `{verb: argument}`. The answer is `{"answer":
 ...}`, or `{"error": sentence}`.
 """
@@ -73,8 +73,11 @@ def listener(folder: DataFolder) -> socket.socket | None:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """What the server holds for one command, such as lent files, until the connection of the command ends. Then
-    `ends` releases everything. `kept` has objects that one request of the command stores for the next, by name.
+    """The connection of one command, as the server sees it, with everything that the server holds for it, such as
+    lent files.
+
+    `ends` releases all of that when the connection ends. In `kept`, one request can store objects by name for
+    later requests of the same command.
     """
 
     ends: AsyncExitStack
@@ -82,7 +85,9 @@ class Session:
 
 
 Verb = Callable[[Session, Any], Awaitable[Any]]
-"""A function that answers a request with JSON. It raises ValueError for an argument that no wmsd command sends."""
+"""A function that answers one kind of request. It gets the session and the argument, and returns a value for JSON.
+It raises ValueError if the argument cannot come from a wmsd command.
+"""
 
 
 class Lending:
@@ -211,12 +216,13 @@ class Unanswered(StorageError):
 
 @contextmanager
 def beside_a_server(folder: DataFolder) -> Iterator[Loan | None]:
-    """Yield a connection to the server that uses the folder, over which a command can use the server's files.
+    """Yield a connection to the server that uses the folder. With it, a command can use the server's files.
 
-    Yield None if no server is running; no server can start while this context is open. Also yield None if the
-    server cannot lend files, because every process can then open them. Raise StorageError if the server cannot be
-    reached, or has another version than this command. Two versions would each write data that the other does not
-    know.
+    Yield None if no server is running. Then no server can start while this context is open. Also yield None if the
+    server cannot lend files. Then every process can open them.
+
+    Raise StorageError if the server cannot be reached. Also raise it if server and command have different
+    versions, because each version would write data that the other one does not know.
     """
     until = time.monotonic() + START_SECONDS
     while True:
@@ -244,12 +250,12 @@ def beside_a_server(folder: DataFolder) -> Iterator[Loan | None]:
 
 @contextmanager
 def read_only_view(folder: DataFolder) -> Iterator[Borrow | None]:
-    """Yield a function that asks the running server to lend a file. Yield None if the caller can open files
-    without asking.
+    """Yield a function that asks the running server to lend a file. Yield None if files can be opened without
+    asking.
 
-    Nothing is written to the folder, which may be a copy on a read-only disk. While this context is open, either
-    no server starts in the folder, or its server lends files. A folder without a lock file is a copy that no
-    server has used, and gets no lock file. Raise StorageError if that fails.
+    Nothing is written to the folder, because it may be a copy on a read-only disk. A copy that no server has used
+    has no lock file, and none is created. While this context is open, no server starts in the folder, unless it
+    lends files. Raise StorageError if the server cannot be used.
     """
     with ExitStack() as held:
         is_free = True

@@ -40,12 +40,16 @@ interval of 200 ms takes half of a core, and one second takes an eighth.
 
 
 def url_of(replica: str) -> str:
-    """Return the address of a replica: `replica` itself, or the address of a folder with that path."""
+    """Return the address of a replica. `replica` is an address, or the path of a folder, which becomes a `file://`
+    address.
+    """
     return replica.rstrip("/") if "://" in replica else f"file://{Path(replica).resolve()}"
 
 
 def configuration(data: Path, replica: str, number: int) -> str:
-    """Return the configuration in YAML for `number` companies. Strings in JSON are also strings in YAML."""
+    """Return the YAML configuration for `number` companies. JSON strings are valid in YAML, so values are quoted
+    as JSON.
+    """
     data, url = data.resolve(), url_of(replica)
     interval = min(max(number * MILLISECONDS_OF_A_COMPANY, LEAST_MILLISECONDS), MOST_MILLISECONDS)
     values = {

@@ -20,7 +20,7 @@ from wmsd.db.sql.epochs import HISTORIES
 
 LEAST_LEAP: Final = 10_000
 FACTOR: Final = 10
-"""A leap skips this many times the numbers that were used in the busiest period (see `Leap`)."""
+"""How much larger the gap in the numbers is than the use of numbers in the busiest period (see `Leap`)."""
 SHORTEST_SPAN: Final = timedelta(minutes=1)
 
 BEGIN_EPOCH: Final = """
@@ -36,8 +36,8 @@ NOTE_SEAM: Final = """
     SELECT :numbers, :epoch,
         coalesce((SELECT min(last) FROM seams WHERE numbers = :numbers AND next = :last + 1), :last), :next
 """
-"""Stores a seam: the last number before an epoch, and the first number in it. If no number was used since the
-previous epoch began, the new seam covers both gaps.
+"""Stores a seam, which is a gap in a sequence of numbers: the last number before an epoch, and the first number in
+it. If the previous epoch has used no number, the new seam also covers the gap before that epoch.
 """
 SET_SEQUENCE: Final = "UPDATE sqlite_sequence SET seq = :value WHERE name = :name"
 ADD_SEQUENCE: Final = "INSERT INTO sqlite_sequence (name, seq) VALUES (:name, :value)"
@@ -64,38 +64,39 @@ MOVE: Final = f"""
 MOVE_IMPORTS: Final = """
     UPDATE imports SET last_change = coalesce((SELECT max(place) FROM temp.places WHERE old <= last_change), :last)
 """
-"""Changes the stored positions of imports, so that it is still known which records were changed after an
+"""Adjusts the position that each import has stored, so that wmsd still knows which records were changed after the
 import.
 """
 NOTE_MOVE: Final = """
     INSERT INTO seams (numbers, epoch, last, next)
     SELECT :numbers, :epoch, :last, value + 1 FROM change_sequence
 """
-"""Stores a seam for the positions of changes. Positions up to the present value of `change_sequence` belong to no
-change, but to the start of the epoch.
+"""Stores a seam for the positions of changes. The positions that `_move_records` has just given to records are in
+the gap, because they belong to no change.
 """
 SET_CHANGE: Final = "UPDATE change_sequence SET value = coalesce((SELECT max(place) FROM temp.places), :last)"
 
 
 class Missing(NamedTuple):
-    """The data that the replaced file had and the restored file does not have."""
+    """The events and changes that the replaced file contained and the restored file does not contain."""
 
     events: int
     first_event: int
     last_event: int
     last_change: str | None
-    """The time of the last change in the replaced file. None if the restored file has that change too."""
+    """The time of the last change in the replaced file. None if the restored file contains this change too."""
 
 
 def begin_epoch(
     path: Path, reason: str, known: Numbers, as_of: datetime | None = None, is_copy: bool = False
 ) -> Missing | None:
-    """Begin an epoch in a file that no process has open. Its numbers continue after `known`, the numbers used so
+    """Begin an epoch in a file that no process has open. New numbers continue after `known`, the numbers used so
     far.
 
-    `as_of` is the time up to which the file is complete, if that is known. `is_copy`: the company is new, and no
-    client has read anything of it. Return what the file lacks of `known`, or None if it lacks nothing. Raise
-    StorageError or sqlite3.Error, with the file unchanged.
+    `as_of` is the time up to which the file is complete, if that is known. Pass `is_copy=True` if the file belongs
+    to a new company, of which no client has read anything. Return which of the `known` events and changes the file
+    lacks, or None if it lacks none. Raise StorageError or sqlite3.Error if that fails; the file then stays
+    unchanged.
     """
     migrate(path, COMPANY)
     now = datetime.now(UTC)
@@ -133,14 +134,17 @@ def _missing(known: Numbers, last_event: int, last_change: int) -> Missing | Non
 
 
 class Leap:
-    """The size of the gap to leave in the numbers, if it is not known how many numbers the replaced file had used.
+    """The size of the gap to leave in each sequence, if it is not known which numbers the replaced file had used.
 
-    The missing period is the time from the last known change until now. The gap is at least ten times the number
-    of events in the busiest period of that length. This may be the missing period itself.
+    The missing period is the time from the last known change until now. wmsd looks for the period of the same
+    length with the most events. The gap is at least ten times the number of these events.
     """
 
     def __init__(self, connection: sqlite3.Connection, kept_up_to: str, now: datetime, known_event: int) -> None:
-        """Find the busiest period. `known_event` is the highest known number of an event."""
+        """Find the busiest period of the file.
+
+        `kept_up_to` is the time of the last known change, and `known_event` the highest known number of an event.
+        """
         span = max(now - timestamps.from_text(kept_up_to), SHORTEST_SPAN).total_seconds()
         count, covered = connection.execute(COVERED).fetchone()
         busiest: float = connection.execute(BUSIEST, {"seconds": int(span)}).fetchone()[0]
@@ -151,26 +155,29 @@ class Leap:
         self._least = 2 * FACTOR * busiest  # twice, because a period may overlap two of the counted ones
 
     def of(self, given: int) -> int:
-        """Return how many numbers to skip in a sequence of which `given` numbers are known to be used."""
+        """Return how many numbers to skip in one sequence. `given` is the highest number of this sequence that is
+        known to be used.
+        """
         for_each_event: float = max(given / max(self._events, 1), 1)
         return max(LEAST_LEAP, int(self._least * for_each_event))
 
 
 def _pass_over(connection: sqlite3.Connection, epoch: int, known: Numbers, leap: Leap | None) -> None:
-    """Make all sequences of numbers continue after the numbers that may have been used.
+    """Let all sequences of numbers continue after the numbers that may have been used.
 
-    Store a seam for each sequence that skips numbers. For the tables in `HISTORIES`, always store a seam, because
-    it shows where the epoch begins.
+    Store a seam for each sequence in which numbers are skipped. For the tables in `HISTORIES`, always store a
+    seam, because it shows where the epoch begins.
     """
     from wmsd.warehouse.document_kinds import (
         SERIES_NAMES,  # imported here, because few commands need all kinds of documents
     )
 
     def go_on(numbers: str, name: str | int, last: int, known_last: int, statement: str) -> None:
-        """Make one sequence continue after the numbers that may have been used, and store the seam.
+        """Let one sequence continue after the numbers that may have been used, and store its seam.
 
-        `numbers` is the name of the sequence in `seams`, and `name` its name or id in `statement`. `last` is the
-        last number in the file, and `known_last` the last one known to be used. `statement` sets the last number.
+        `numbers` is the name of the sequence in `seams`. `last` is the last number in the file, and `known_last`
+        the last number that is known to be used. `statement` stores the new last number; `name` is the name or id
+        of the sequence in it.
         """
         given = max(last, known_last)
         following = given + (0 if leap is None else leap.of(given)) + 1
@@ -195,7 +202,7 @@ def _pass_over(connection: sqlite3.Connection, epoch: int, known: Numbers, leap:
 
 
 def _move_records(connection: sqlite3.Connection, last: int) -> None:
-    """Give every record a new position after `last`, in the present order."""
+    """Give every record a new position after `last`. The order of the records does not change."""
     last = last // 1000 * 1000 + 999  # the next millisecond: a record shows the millisecond of its position
     tables = [table for (table,) in connection.execute(ORDERED).fetchall()]
     connection.execute("CREATE TEMP TABLE places (old INTEGER PRIMARY KEY, place INTEGER NOT NULL)")

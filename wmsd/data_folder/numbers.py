@@ -1,5 +1,5 @@
-"""The numbers that a company's file has used: ids, codes, events, deliveries, positions in the order of
-changes.
+"""The numbers that a company's file has used: ids, codes, events, webhook deliveries, and positions in the order
+of changes.
 """
 
 from collections.abc import Callable
@@ -39,16 +39,18 @@ class Numbers(NamedTuple):
     series: dict[str, int]
     last_change: int
     subscriptions: list[tuple[int, str, int]]
-    """For each subscription: its id, the time of its creation, and the number of its last delivery."""
+    """For each webhook subscription: its id, the time of its creation, and the number of its last webhook
+    delivery.
+    """
     newest_event: int
     newest_change: int
-    """`newest_event` is the number of the last event that is in the file, and `newest_change` the position of the
-    last change in it. After a restore, `last_change` and the other last numbers are higher, because the restore
-    has skipped numbers. The restore has already reported what was lost.
+    """`newest_event` is the number of the last event in the file, and `newest_change` the position of the last
+    change. After a restore, `last_event` and `last_change` are higher than these, because the restore has skipped
+    numbers. What the restore has lost was already reported.
     """
     is_complete: bool
-    """True if these are all numbers that the file has used: the file could be read, and nothing shows that more
-    numbers were used.
+    """True if the file has used no other numbers. False if the file could not be read completely, or if the
+    high-water mark shows that more numbers were used.
     """
 
     @property
@@ -60,7 +62,7 @@ NOTHING_KNOWN: Final = Numbers({}, {}, 0, [], 0, 0, is_complete=False)
 
 
 def read_numbers(path: Path) -> Numbers | None:
-    """Return the numbers of a company's file, or those that can be read if the file is damaged.
+    """Return the numbers of a company's file. If the file is damaged, return the numbers that can be read.
 
     Return None if no number can be read.
     """
@@ -117,9 +119,9 @@ def _newest_change(connection: sqlite3.Connection) -> int:
 
 
 def numbers_of(replaced: Path, mark: HighWaterMark | None) -> Numbers:
-    """Return the numbers that a replaced file has used, from the file and from its high-water mark.
+    """Return the numbers that a replaced file has used, as far as the file and its high-water mark show them.
 
-    If the file was removed, its newest saved copy is read.
+    If the file no longer exists, read the newest copy that wmsd has saved of it.
     """
     place = replaced if replaced.exists() else newest_copy(replaced)
     known = (None if place is None else read_numbers(place)) or NOTHING_KNOWN
@@ -131,10 +133,10 @@ def numbers_of(replaced: Path, mark: HighWaterMark | None) -> Numbers:
 
 
 def numbers_up_to(known: Numbers, mark: HighWaterMark) -> Numbers:
-    """Return `known`, the numbers of a file, raised to its high-water mark.
+    """Return `known`, the numbers of a file, but at least as high as its high-water mark.
 
-    If `known` is below the mark, the file is not the last one that was written, or is not complete. Then
-    `is_complete` of the result is False.
+    If a number in `known` is below the mark, the file is an older copy or incomplete. Then `is_complete` of the
+    result is False.
     """
     is_behind = known.last_event < mark.last_event or known.last_change < mark.last_change
     return known._replace(

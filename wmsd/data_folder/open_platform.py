@@ -41,8 +41,9 @@ async def open_platform(
 ) -> Platform:
     """Open the platform's database, and create its secrets at the first opening.
 
-    Transactions can use `key` and `services`. `alone` says whether the database is locked for this process. `who`
-    is the actor of its changes. Raise StorageError if the secrets are sealed with a key other than `key`.
+    Actions in its transactions can use `key` and `services`. `alone` is True if no other process can open the
+    database. `who` is the default actor of changes. Raise StorageError if another key than `key` has encrypted the
+    secrets.
     """
     platform = Database(
         folder.platform_file,

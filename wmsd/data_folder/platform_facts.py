@@ -1,4 +1,4 @@
-"""Facts from platform.db about the installation, for a command that runs alone or next to a server."""
+"""Reads of platform.db, such as the installation's id, for a command that runs with or without a server."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -19,8 +19,8 @@ Result = TypeVar("Result")
 
 
 def installation_verbs(platform: "Database") -> dict[str, Verb]:
-    """Return the function that answers requests for the id of the installation, by the verb of these requests. The
-    server passes the function to `Lending`.
+    """Return a dict with the request for the installation's id and the function that answers it. The server passes
+    the dict to `Lending`.
     """
 
     async def answer(session: Session, argument: Any) -> str:
@@ -30,9 +30,9 @@ def installation_verbs(platform: "Database") -> dict[str, Verb]:
 
 
 def installation_of(folder: DataFolder) -> str | None:
-    """Return the id of the installation, from the server that uses the folder or from the file.
+    """Return the id of the installation, or None if it cannot be read.
 
-    Return None if neither gives the id. The server keeps its files open.
+    Ask the server that uses the folder. If there is no server, read the id from platform.db.
     """
     try:
         found = ask_server(folder, INSTALLATION)
@@ -44,7 +44,7 @@ def installation_of(folder: DataFolder) -> str | None:
 def damage_of(folder: DataFolder) -> str | None:
     """Return the damage that SQLite finds in platform.db. Return None if the file is intact or missing.
 
-    Call this only while no server uses the file: a file that is locked would count as damaged.
+    Call this only while no server uses the file. A file that a server has locked would be reported as damaged.
     """
     if not folder.platform_file.exists():
         return None
@@ -56,7 +56,9 @@ def damage_of(folder: DataFolder) -> str | None:
 
 
 def read_platform(folder: DataFolder, action: Callable[[Transaction], Result]) -> Result | None:
-    """Return the action's result, or None if the file cannot be read or a server uses it."""
+    """Run the action on platform.db and return its result. Return None if the file is missing, cannot be read, or
+    is locked by a server.
+    """
     if not folder.platform_file.exists():
         return None
     try:

@@ -8,11 +8,11 @@ from wmsd.db.files.read_only_copy import content_of
 from wmsd.db.migrations import PLATFORM
 
 UNKNOWN: Final = "FILE"
-"""The placeholder for the archive in the command, if no backup contains platform.db."""
+"""The placeholder for the archive in the restore command. It is used if no backup contains platform.db."""
 
 
 class Backups(Protocol):
-    """The backups of a data folder. The process that opens the folder passes such an object."""
+    """The backups of a data folder. The implementation is passed in by the process that opens the folder."""
 
     @property
     def folder(self) -> Path: ...
@@ -25,10 +25,10 @@ class Backups(Protocol):
 
 
 def restoring_platform(data: Path, backups: Backups | None) -> str:
-    """Return the command line that restores platform.db. If there are companies' files, the command does not
-    change them.
+    """Return the command line that restores platform.db. If there are files of companies, the command leaves them
+    unchanged.
 
-    Without `backups`, the command line contains a placeholder for the archive.
+    If `backups` is None, the command line contains a placeholder for the archive.
     """
     only = " --only-platform" if _has_companies(data) else ""
     return f"wmsd backup restore {_newest(data, backups)}{only}"

@@ -1,10 +1,10 @@
-"""The cache of callers and companies. wmsd reads them from `platform.db` when they are first needed, and drops
-them when data that decides on access changes there.
+"""The cache of callers and companies. wmsd reads them from `platform.db` when they are first needed. It drops them
+when data about access changes there.
 
 A change by this process takes effect with the next request. A change by another process, such as the command line,
-takes effect within a second: a job checks whether the file has changed, and then compares `access_version`, which
-ignores bookkeeping. This comparison saves time, because reading a thousand companies and their tokens takes a
-second of the processor.
+takes effect within a second. A job checks whether the file has changed. If it has, the job compares the number
+`access_version`, which changes only with data about access. Reading a thousand companies and their tokens again
+would take a second of the processor.
 """
 
 import asyncio
@@ -41,12 +41,12 @@ KERNEL = Caller(Actor("kernel"), frozenset(), frozenset())
 
 @dataclass(slots=True)
 class _Kept:
-    """The data that was read since the last change of access. `forget` replaces the whole object, so a read that
-    began before the change writes only to the discarded one.
+    """The data that was read since access data last changed. `forget` replaces this object. A read that began
+    before writes its result to the old object, which is no longer used.
     """
 
     reads: dict[str, "asyncio.Future[Any]"] = field(default_factory=dict)
-    """The reads that are running now, by their name."""
+    """The reads that are running now. The key says what is read."""
     tables: dict[str, Any] = field(default_factory=dict)
     """The tables that are read whole: the signing keys, and the tokens of sites and of the platform."""
     companies: dict[int, Company] | None = None
@@ -78,13 +78,13 @@ class AccessCache:
         self.note_companies: Callable[[Collection[int]], None] | None = None
         """Called with the ids of all companies each time wmsd reads the companies."""
         self._uses = defaultdict[str, dict[int, tuple[datetime, str]]](dict)
-        """The time and the client address of the last use of each token, by table and token id. There is a table
-        each for users' tokens, sites' tokens and platform tokens.
+        """The time and the client address of the last use of each token: by table (tokens of users, of sites, of
+        the platform), and then by token id.
         """
         self._addresses = TokenAddresses()
         self._session_uses, self._seen = session_uses, session_uses.seen
         self._noted: dict[int, datetime] = {}
-        """The times of last use of sessions that are already in `platform.db`, by session id."""
+        """The times of last use that `platform.db` already has, by session id."""
 
     def forget(self) -> None:
         self._kept = _Kept()
@@ -103,8 +103,8 @@ class AccessCache:
         return True
 
     async def _read_once(self, what: str, action: Callable[[Transaction], Result]) -> Result:
-        """Return the result of `action`. Callers that ask for the same `what` while a read is running share that
-        read.
+        """Run `action` in a read transaction and return its result. `what` names the result: callers that want the
+        same result share one read.
         """
         reads = self._kept.reads
         reading = reads.get(what)
@@ -115,7 +115,9 @@ class AccessCache:
         return result
 
     async def _table(self, what: str, read: Callable[[Transaction], Result]) -> Result:
-        """Return the result of `read`, which is cached until access data changes."""
+        """Return the cached table `what`. If it is not cached, read it with `read`. The cache lasts until access
+        data changes.
+        """
         tables = self._kept.tables
         if what not in tables:
             tables[what] = await self._read_once(what, read)
@@ -156,8 +158,8 @@ class AccessCache:
         return caller
 
     async def session_caller(self, secret: str, address: str, asks_by_itself: bool = False) -> Caller:
-        """Return the person with this session. Raise Problem (401) if the session is not valid. A request that a
-        page sends automatically does not count as use of the session.
+        """Return the person with this session. Raise Problem (401) if the session is not valid. The request counts
+        as use of the session, except if `asks_by_itself`: a page then sends it automatically.
         """
         hash_ = secret_hash(secret)
         is_displaced, known = self._session_uses.is_displaced(hash_), self._kept.sessions
@@ -180,9 +182,10 @@ class AccessCache:
         return caller
 
     async def session_user(self, secret: str) -> int | None:
-        """Return the id of the user to whom this session belongs, or belonged until the session expired. Return
-        None if the session is unknown, was ended by a person, or had expired before the server started. Also
-        return None if the user is disabled.
+        """Return the id of the user of this session, even if the session has expired since the server started.
+
+        Return None if the session is unknown or was ended by a person, if it expired before the server started, or
+        if the user is disabled.
         """
         hash_ = secret_hash(secret)
         former = self._session_uses.former_user(hash_)
@@ -192,7 +195,7 @@ class AccessCache:
         return None if found is None or found.user.disabled else found.session.user_id
 
     async def ended_of(self, session_ids: Collection[int]) -> set[int]:
-        """Return the ids of these sessions that `platform.db` does not have any more."""
+        """Return those of the ids `session_ids` whose sessions have ended."""
         if not session_ids:
             return set()
         return set(session_ids) - await self._platform.read(lambda tx: sessions.left_of(tx, session_ids))
@@ -260,7 +263,9 @@ class AccessCache:
         return kept.companies
 
     async def others(self, caller: Caller, company_id: int, most: int) -> list[Company]:
-        """Return the first `most` companies by name that the caller may use, without the company `company_id`."""
+        """Return the first `most` companies that the caller may use, sorted by name. Leave out the company
+        `company_id`.
+        """
         kept, own = self._kept, caller.company_ids
         await self.companies()
         them = (each for each in kept.by_name if each.id != company_id and (own is None or each.id in own))

@@ -45,8 +45,10 @@ class Admission:
         self._limiter = limiter
 
     async def admit(self, call: Call) -> tuple[Caller | None, Company | None]:
-        """Return the caller and the company of a call, or None for what the operation does not need. Raise Problem
-        if the call is refused. A refusal counts against the address, unless the call is part of another request.
+        """Return the caller and the company of a call. Each is None if the operation does not need it.
+
+        Raise Problem if the call is refused. A refusal counts against the caller's address, unless
+        `call.is_inner`.
         """
         has_credential = call.token or call.session
         if not call.operation.signed_in and not ("company" in call.operation.takes and has_credential):
@@ -94,8 +96,8 @@ class Admission:
         return await self._access.caller(call.token, call.address)
 
     async def _admit_site(self, call: Call) -> tuple[Caller, Company]:
-        """Return the caller and the company of a site's bearer token. The headers that name a company are
-        ignored.
+        """Return the caller and the company of a request that sends a site's bearer token. Its headers that name a
+        company are ignored.
         """
         caller = await self._access.site_caller(call.token, call.address)
         assert caller.site is not None
@@ -122,8 +124,8 @@ class Admission:
         return company
 
     def take(self, call: Call, caller: Caller | None, company: Company | None) -> dict[str, str]:
-        """Count the request against its rate limit. Return the headers that state how much of the limit is left.
-        Raise Problem (429) if the limit is used up.
+        """Count the request against its rate limit. Return the headers that state what is left of the limit. Raise
+        Problem (429) if the limit is used up.
         """
         limits = self._limits
         match "none" if call.is_counted else call.operation.limit:
@@ -158,33 +160,33 @@ class Admission:
         return allowance.headers()
 
     def give_back(self, call: Call, caller: Caller) -> None:
-        """Remove from the rate limit the reads that a page made for the same form before this write. Writes from
-        pages have a limit of their own.
+        """Remove from the person's rate limit the reads that a page sent to prepare this write. The write itself
+        has another limit (`PageWrites`).
         """
         own = _of_person(caller, call.asks_by_itself)
         for _ in range(call.counted_before.count(own)):
             self._limiter.remove_last(own, self._clock.monotonic())
 
     def _of_company(self, company: Company) -> tuple[str, int]:
-        """Return the key and the limit of the company's data requests."""
+        """Return the rate limit key and the limit for the company's data requests."""
         return f"company:{company.id}", company_limits.requests_per_minute(company, self._limits).value
 
     def used(self, company: Company) -> tuple[int, int]:
-        """Return the number of the company's data requests in the last minute, and the company's limit."""
+        """Return how many data requests the company has sent in the last minute, and its limit."""
         key, limit = self._of_company(company)
         return self._limiter.used(key, self._clock.monotonic()), limit
 
     def unchanged(self, call: Call) -> dict[str, str]:
-        """Count this request as only a tenth of a request, because the caller already has the answer. Return the
-        headers as `take` does.
+        """Count only a tenth of this request, because its answer is 304: the client already has the data. Return
+        the same headers as `take`.
         """
         if call.counted is None:
             return {}
         return self._limiter.unchanged(*call.counted, self._clock.monotonic()).headers()
 
     async def known_caller(self, call: Call) -> Caller | None:
-        """Return the caller of an operation that needs no token. Return None if the token is not valid or cannot
-        be checked.
+        """Return the caller of an operation that needs no sign-in. Return None if the credentials are not valid or
+        cannot be checked.
         """
         try:
             return await self._caller(call)
@@ -192,16 +194,18 @@ class Admission:
             return None
 
     def count_visit(self, kind: str, address: str) -> None:
-        """Count a visit without sign-in that calls no operation, by its address and its kind. Raise Problem (429)
-        if the limit is reached.
+        """Count a visit that has no sign-in and calls no operation. Visits are counted by kind and address. Raise
+        Problem (429) if the limit is reached.
         """
         self._limiter.take(f"{kind}:{address}", self._limits.open_per_minute, self._clock.monotonic())
 
     async def count_session(self, secret: str, address: str) -> bool:
-        """Count a visit of a signed-in person against that person. Raise Problem (429) if the person has reached
-        the limit. Return False if the session is not valid or cannot be checked. A check of an unknown session
-        reads the database, so the number of invalid sessions per address is limited. Beyond that limit, return
-        False without a check.
+        """Count a visit of a signed-in person against that person's limit, and return True. Raise Problem (429) if
+        the limit is reached.
+
+        Return False if the session is not valid or cannot be checked. To check an unknown session, wmsd reads the
+        database. Therefore the number of invalid sessions per address is limited. After that, return False without
+        a check.
         """
         refused, now = f"refused:{address}", self._clock.monotonic()
         try:
@@ -226,8 +230,8 @@ def _of_person(caller: Caller, asks_by_itself: bool = False) -> str:
 
 
 def check_is_on(operation: Operation, company: Company | None) -> None:
-    """Raise Problem (403) if the operation states a reason why it is off for this company, such as that the
-    company is a sandbox.
+    """Raise Problem (403) if the operation is switched off for this company, for example because the company is a
+    sandbox.
     """
     if operation.off_because is not None and company is not None:
         because = operation.off_because(company)

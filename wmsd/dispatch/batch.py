@@ -33,15 +33,17 @@ MAX_BATCH_BODY: Final = 4 * MAX_BODY
 LONGEST_METHOD: Final = 20
 LONGEST_PATH: Final = 4000
 MOST_BYTES: Final = 16_000_000
-"""The most bytes of all answers of a batch together."""
+"""The maximum size of all answers of a batch together."""
 TOO_LARGE: Final = (
     f"The answers of this batch are larger than {MOST_BYTES // 10**6} MB. This request was not "
     "carried out; send it in another batch."
 )
 MOST_UNDER_WAY: Final = 16
-"""The highest number of writes that share a commit. The size of their answers is not known in advance."""
+"""The maximum number of writes that share a commit. It is limited because the size of their answers is not known
+in advance.
+"""
 MOST_SECONDS: Final = 30.0
-"""The time after which the remaining requests of a batch are refused, because clients do not wait longer."""
+"""The seconds after which the remaining requests of a batch are refused, because clients do not wait longer."""
 TOOK_TOO_LONG: Final = (
     f"The batch took more than {MOST_SECONDS:.0f} s. This request was not carried out; send it in another batch."
 )
@@ -84,7 +86,9 @@ class BatchRequest(Input):
 
     @classmethod
     def own_text_errors(cls, text_errors: FieldErrors) -> FieldErrors:
-        """Leave out the errors inside the body of a request, because that request reports these errors itself."""
+        """Return only the errors outside the bodies of the requests. Each request reports the errors of its own
+        body.
+        """
         return {path: sentences for path, sentences in text_errors.items() if not IN_A_BODY.match(path)}
 
 
@@ -112,7 +116,7 @@ class BatchService:
     dispatcher: Dispatcher
     routes: RouteTable
     read_query: Callable[[str], Mapping[str, str]]
-    """Reads the query of a path as the HTTP server does. Raises Problem."""
+    """Parses the query of a path, as the HTTP server does. Raises Problem if the query is malformed."""
 
 
 @operation(
@@ -147,22 +151,21 @@ async def run_batch(service: BatchService, body: BatchRequest, call: Call) -> Re
 
 @dataclass(slots=True)
 class Running:
-    """A batch that is running. `until` is a time on the clock of `time.monotonic`."""
+    """A batch that is running. `until` is its deadline on the clock of `time.monotonic`."""
 
     service: BatchService
     call: Call
     until: float
     replies: list[Reply] = field(default_factory=list)
     _begun: list[PendingCall | Reply] = field(default_factory=list)
-    """Running writes and refusals, in the order of the requests. All earlier requests of the batch are answered.
-    """
+    """The requests whose answers are not in `replies` yet, in their order: running writes and refusals."""
     left: dict[str, str] = field(default_factory=dict)
     """The rate limit headers of the last request that was counted against the company's limit."""
     _bytes: int = 0
     """The bytes of the answers so far."""
     _over: Problem | None = None
-    """The reason why all later requests of the batch are refused: an answer was too large. A client may repeat all
-    requests from the first refusal on, so a later request that did run would run twice.
+    """If an answer was too large: the error with which all later requests of the batch are refused. They must not
+    run, because a client may repeat all requests from the first refusal on.
     """
 
     async def add(self, place: int, sub_request: SubRequest) -> None:
@@ -189,7 +192,7 @@ class Running:
         self.replies.append(self._kept(reply))
 
     async def end(self) -> None:
-        """Wait for the running writes. Their answers are returned whatever their size, because the writes are
+        """Wait for the running writes, and add their answers to `replies`, even large ones, because the writes are
         done.
         """
         while self._begun:
@@ -213,8 +216,8 @@ class Running:
         self.service.dispatcher.kept_answers.release(self._company, self._bytes)
 
     def _kept(self, reply: Reply) -> Reply:
-        """Return the answer of a read if the size limits allow it, otherwise a refusal. All later requests then
-        get the same refusal.
+        """Return the answer of a read, or a refusal if the answer exceeds a size limit. After a refusal, all later
+        requests of the batch are refused too.
         """
         size = len(reply.body)
         try:
@@ -237,7 +240,9 @@ def _too_large() -> Problem:
 
 
 def _call(service: BatchService, batch: Call, sub_request: SubRequest, place: int) -> Call:
-    """Return the call as if the request was sent alone. Raise Problem if the path is not an address of the API."""
+    """Return the call for one request of the batch. `place` is the position of the request. Raise Problem if its
+    path is not an address of the API.
+    """
     path = _path(sub_request.path)
     method = printable(sub_request.method)[:LONGEST_METHOD]
     method = method.upper() if method.isascii() else method
@@ -288,7 +293,7 @@ def _path(sent: str) -> str:
 
 
 async def _load(bodies: LargeBodies, batch: Call, body: object) -> Loaded:
-    """Return the body as if the request was sent alone. Raise Problem if the body is not valid."""
+    """Check the body of one request of the batch, and return it. Raise Problem if the body is not valid."""
     if not isinstance(body, dict):
         raise Problem("VALIDATION_FAILED", "The request body must be a JSON object.", status=400)
     if not batch.held_bytes:
@@ -297,7 +302,7 @@ async def _load(bodies: LargeBodies, batch: Call, body: object) -> Loaded:
 
 
 def _measured(body: dict[str, object]) -> Loaded:
-    """Measure the body of one request of a large batch. Raise Problem if the body is too large."""
+    """Check the size of a body in a large batch, and return the body. Raise Problem if the body is too large."""
     size = len(canonical(body))
     if size > MAX_BODY:
         raise Problem("VALIDATION_FAILED", f"The request body is over {MAX_BODY // 1024} KiB.", status=413)

@@ -1,4 +1,4 @@
-"""A request as an interface passes it to the dispatcher, and the answer."""
+"""The classes for a request that an interface passes to the dispatcher, and for the answer."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import field
@@ -11,9 +11,7 @@ from wmsd.contract.context import Caller, Company
 from wmsd.contract.operation import Operation
 
 MOST_KEPT: Final = 8 * 1024
-"""The number of bytes of a body that the request history stores. The same limit holds for the answer that refuses
-the request.
-"""
+"""The number of bytes that the request history stores of a body, and of an answer that refuses a request."""
 
 
 class Loaded(NamedTuple):
@@ -51,7 +49,7 @@ class Call:
     operation: Operation
     method: str
     target: str
-    """The requested path."""
+    """The path of the request, without the query."""
     address: str
     request_id: str
     origin: str = ""
@@ -77,7 +75,7 @@ class Call:
     the event loop.
     """
     within: Sequence[int] | None = None
-    """The ids to which a list is restricted; None for no restriction."""
+    """If set, a list only returns records with these ids."""
     takes_pieces: bool = False
     """True if the answer can be sent in pieces."""
     is_brief: bool = False
@@ -90,13 +88,13 @@ class Call:
     operator: str | None = None
     idempotency_key: str | None = None
     key_suffix: str = ""
-    """Distinguishes the requests of a batch that share the batch's key. A client's own key can never end with this
-    text.
+    """A text that is added to the idempotency key of a batch, another one for each of its requests. A client's own
+    key can never end with this text.
     """
     cursor_epoch: str | None = None
     """The epoch of the company's history in the decoded cursor; None if the request has no cursor."""
     cursor_began: str | None = None
-    """The start value of the list walk, as cursors encode it; None if the walk has no start value."""
+    """The start value of the list walk, in the form that cursors contain. None if the walk has no start value."""
     if_match: str | None = None
     if_none_match: str | None = None
     caller: Caller | None = None
@@ -104,7 +102,9 @@ class Call:
     tenant: Company | None = None
     """The company that the caller was admitted to."""
     known: tuple[Caller, Company] | None = None
-    """The caller and the company that the caller may use. Both are set even if the operation is then refused."""
+    """The caller, and the company that the caller has named and may use. Set as soon as both are known, even if
+    the operation is refused later.
+    """
     sent: bytes = b""
     """The first bytes of a JSON body, as the client sent them."""
     body_bytes: int = 0
@@ -120,13 +120,15 @@ class Call:
     counted: tuple[str, int] | None = None
     """The key and the limit of the rate limit window in which this call was counted."""
     counted_before: Sequence[str] = ()
-    """The keys of the rate limit windows that counted the reads of the same form before this write."""
+    """The keys of the rate limit windows that counted the reads with which a page prepared this write."""
     is_counted: bool = False
-    """True if the rate limit has already counted this call. The first request of a batch is counted with the
-    batch.
+    """True if the rate limit has already counted this call. The first request of a batch is counted together with
+    the batch.
     """
     has_headers: bool = True
-    """True if the headers of the answer reach the caller. The headers of GraphQL operations do not."""
+    """True if the caller receives the headers of the answer. A caller of GraphQL does not receive those of each
+    operation.
+    """
     is_inner: bool = False
     """True if the call is part of another request. A refusal then does not count against the address a second
     time.

@@ -1,9 +1,10 @@
-"""Lists that are read by cursor, across the epochs of a company's history (decisions, section 11). A restore
+"""Lists that are read by cursor, when a company's history has several epochs (decisions, section 11). A restore
 begins a new epoch.
 
-A list of current records starts from the beginning if its cursor is from another epoch, so that the reader gets
-everything that has changed. A list of history, such as events, refuses such a cursor. The server cannot know which
-of the lost entries the reader has seen. The refusal has another cursor, which continues where the history was cut.
+If a cursor is from another epoch, a list of current records starts from the beginning, so that the reader gets
+everything that has changed. A list of history, such as events, refuses the cursor, because the server cannot know
+which of the lost events the reader has seen. The refusal contains a new cursor, which continues where the history
+was cut.
 """
 
 from collections.abc import Mapping
@@ -24,8 +25,8 @@ from wmsd.dispatch.call import Call
 def walk(
     tx: Transaction, call: Call, company: Company | None, inputs: Mapping[str, Any], signer: CursorSigner
 ) -> tuple[CursorPage, str]:
-    """Return a page of a company's list, and the company's current epoch. Raise Problem (422) if the reader must
-    know that the history was cut.
+    """Return a page of a company's list, and the name of the company's current epoch. Raise Problem (422) if the
+    history was cut after the cursor was created, and the reader must know that.
     """
     assert company is not None
     operation, epoch = call.operation, epochs.current(tx)
@@ -43,8 +44,8 @@ def walk(
 
 
 def _position(tx: Transaction, call: Call, position: int, epoch: str) -> int:
-    """Return the position at which the page begins. Raise PlaceGone if the history was cut before this
-    position.
+    """Return the position at which the page begins. Raise PlaceGone if the position belongs to a history that was
+    cut since.
     """
     if call.cursor_epoch in (None, epoch):
         return position
@@ -71,7 +72,9 @@ def _refused(error: PlaceGone, epoch: str, cursor: str) -> Problem:
 
 
 def _beside(tx: Transaction, history: str, epoch: str, after: int, until: int) -> str:
-    """Return the JSON text with the current epoch, and with the cuts of the history within the page."""
+    """Return the end of the page's JSON text: the current epoch, and each cut of the history between the positions
+    `after` and `until`.
+    """
     inside = [_shown(cut) for cut in epochs.cuts(tx, history) if after < cut.next <= until]
     return f',"epoch":{dumps(epoch)},"cuts":{dumps(inside)}'
 

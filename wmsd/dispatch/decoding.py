@@ -18,7 +18,7 @@ ID: Final = re.compile(r"[1-9][0-9]{0,14}", re.ASCII)
 
 
 def decode(call: Call, company: Company | None, loaded: Loaded | None, signer: CursorSigner) -> dict[str, Any]:
-    """Return the action's arguments by name. Raise one Problem with all errors of query and body."""
+    """Return the action's arguments by name. Raise Problem with all errors in the query and the body."""
     operation = call.operation
     inputs = path_inputs(call)
     errors: FieldErrors = {}
@@ -52,15 +52,17 @@ def path_inputs(call: Call) -> dict[str, Any]:
 
 
 def settable(operation: Operation, document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a body without the read-only fields. A caller may send read-only fields, because they
-    are in the answer that the caller has received.
+    """Return the fields of a body that are not read-only. Read-only fields are ignored, because a client may send
+    back a record as it received it.
     """
     return {name: value for name, value in document.items() if name not in operation.read_only}
 
 
 def _position(signer: CursorSigner, call: Call, query: CursorQuery, company: Company | None) -> int:
-    """Return the position of the cursor. Store the cursor's epoch and the start value of its list walk in the
-    call. Return 0 without a cursor. Raise Problem (422) if the cursor does not fit the request.
+    """Return the position in the cursor, or 0 if there is no cursor. Raise Problem (422) if the cursor does not
+    fit the request.
+
+    Store the epoch and the start value of the list walk in `call`.
     """
     begins = query.beginning()
     if query.cursor is None:
@@ -89,16 +91,17 @@ def operator_id(text: str | None) -> int | None:
 
 
 def may_have_more(problem: Problem) -> bool:
-    """Return True if wmsd may add further errors to these format errors, such as those of codes that no record
-    has. From a hundred errors on, wmsd collects no more.
+    """Return True if wmsd should look for errors in addition to these format errors, such as codes that no record
+    has. wmsd stops at a hundred errors.
     """
     return problem.code == "VALIDATION_FAILED" and sum(map(len, problem.errors.values())) < MOST_LISTED
 
 
 def with_references(problem: Problem, found: Iterable[FieldError]) -> Problem:
-    """Return a Problem with the format errors of `problem` and the errors `found` of references to other records.
-    At a path with a format error, reference errors are left out. The Problem has the code that ranks first among
-    all these errors.
+    """Return a Problem with the format errors in `problem` and the reference errors in `found`. A reference error
+    is that no record has the code or the id. If a field has a format error, its reference errors are left out.
+
+    The code of the Problem is that of its most important error.
     """
     of_form = [
         FieldError(problem.code, path, sentence)

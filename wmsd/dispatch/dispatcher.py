@@ -1,5 +1,4 @@
-"""The dispatcher, which passes requests to operations. The requests of all interfaces are checked here in the same
-way.
+"""The dispatcher passes requests to operations. It checks the requests of all interfaces in the same way.
 
 The order of the steps is authentication, company, ability, module, limit, decoding, unit of work, answer. A
 request that fails authentication or access therefore never uses up a company's limit (decisions, section 8).
@@ -98,7 +97,7 @@ class Dispatcher:
         self.record_audit = RecordAudit(platform)
         self.bodies = LargeBodies()
         self.kept_answers = ByteBudget(32 * MEBIBYTE, 128 * MEBIBYTE, MEBIBYTE, "large batches")
-        """The memory budget for the answers of batches. An answer counts until all requests of its batch are
+        """Limits the memory for the answers of batches. An answer is in memory until all requests of its batch are
         answered.
         """
         self.costs = Costs(clock)
@@ -108,11 +107,13 @@ class Dispatcher:
         self.answered = 0
 
     def add_service(self, service: object) -> None:
-        """Add a service that only the interfaces can create, such as their own API description."""
+        """Add a service that operations need. This is for services that an interface creates, such as its API
+        description.
+        """
         self._services[type(service)] = service
 
     async def dispatch(self, call: Call) -> Reply:
-        """Run a call and return its answer. A refusal is an answer too, so a failed call never raises."""
+        """Run a call and return its answer. If the call is refused or fails, return an answer with the error."""
         try:
             return await self.end(await self.begin(call))
         finally:
@@ -122,9 +123,7 @@ class Dispatcher:
                 self.bodies.budget.release(call.company or "", call.held_bytes)
 
     async def begin(self, call: Call) -> PendingCall:
-        """Do everything that comes before the unit of work, and start the unit. Units run in the order in which
-        they were started.
-        """
+        """Check the call and start its unit of work. Units of work run in the order in which they were started."""
         pending_call = PendingCall(call, {})
         try:
             caller, company = call.caller, call.tenant = await self.admission.admit(call)
@@ -145,7 +144,9 @@ class Dispatcher:
     async def _in_turn(
         self, call: Call, caller: Caller, company: Company | None
     ) -> tuple[Caller | None, Company | None]:
-        """Wait until the write of a person may run. If the write had to wait, check access again."""
+        """Wait until the write of a person may run. Return the caller and the company. If the write had to wait,
+        check access again.
+        """
         person = caller.actor.user_id
         assert person is not None
         has_waited = await self.page_writes.turn(person, None if company is None else company.id)
@@ -184,7 +185,7 @@ class Dispatcher:
     async def _start_list(
         self, pending_call: PendingCall, place: Place, caller: Caller | None, company: Company
     ) -> None:
-        """Start the call as `_start` does, unless the cache has the list. `place` is the cache key."""
+        """Take the list from the cache, or start the call as `_start` does. `place` is the cache key."""
         call, database = pending_call.call, await self._files.get(company.id)
         state = database.state
         pending_call.reply = self._kept_lists.find(place, state)
@@ -197,7 +198,7 @@ class Dispatcher:
             self._kept_lists.keep(place, state, pending_call.pending)
 
     async def _start(self, call: Call, caller: Caller | None, company: Company | None) -> Awaitable[Reply]:
-        """Decode the request and pass the unit of work to the company's file."""
+        """Decode the request, and start its unit of work. Return the pending answer."""
         operation = call.operation
         changes = company if operation.writes and operation.scope != "platform" else None
         if changes is not None:
@@ -249,8 +250,8 @@ class Dispatcher:
     async def _decode(
         self, call: Call, caller: Caller | None, company: Company | None, loaded: Loaded | None
     ) -> dict[str, Any]:
-        """Return the arguments of the action. Raise Problem with all format errors. In that case the Problem also
-        has the errors of references to other records.
+        """Return the arguments of the action. Raise Problem with all format errors of the request, and with the
+        errors of its references to other records.
         """
         try:
             return await self._beside(call, loaded, lambda: decode(call, company, loaded, self._signer))
@@ -337,8 +338,8 @@ class Dispatcher:
         actor: Actor,
         changes: Company | None,
     ) -> Reply:
-        """Run an action that waits for something outside the database. No transaction is open while the action
-        waits. `changes` is the company that the action changes.
+        """Run an action that waits for something outside the database, and return its answer. No transaction is
+        open while the action waits. `changes` is the company whose data the action changes, or None.
         """
         operation = call.operation
         assert operation.needs is not None
@@ -376,7 +377,9 @@ def _charged(call: Call, work: Callable[[], Result]) -> Result:
 
 
 def _context(call: Call, caller: Caller | None, company: Company | None) -> dict[str, Any]:
-    """Return the arguments that the operation takes from the context of the request, in addition to its inputs."""
+    """Return the arguments that the operation takes in addition to the client's input: the call, its caller,
+    company and site.
+    """
     site = None if caller is None else caller.site
     known = {"call": call, "caller": caller, "company": company, "site": site}
     return {name: value for name, value in known.items() if name in call.operation.takes}

@@ -1,7 +1,7 @@
-"""The freeze of a company that is being moved: reads work as before, and changes are refused.
+"""Freezes a company that is being moved: reads work as before, and changes are refused.
 
-`platform.db` says whether a company is frozen, so the admission of a request sees the freeze. A request that was
-admitted before the freeze may still be running. `Freezes` stops such a request, or makes the freeze wait for its
+`platform.db` says whether a company is frozen, and wmsd checks this when it admits a request. A request that was
+admitted before the freeze may still be running. `Freezes` refuses its change, or makes the freeze wait for its
 end.
 """
 
@@ -16,7 +16,8 @@ from wmsd.base.problems import Problem, unavailable
 from wmsd.contract.context import Company
 
 LONG: Final = timedelta(hours=24)
-"""The age from which on a freeze is reported as a problem by the health check, because it may have been forgotten.
+"""The age of a freeze from which on the health check reports a problem, because someone may have forgotten the
+freeze.
 """
 RETRY_SECONDS: Final = 60
 FROZEN: Final = (
@@ -45,7 +46,7 @@ def freeze_sentence(code: str, since: str, now: datetime) -> str:
 
 
 class Freezes:
-    """The freezes that began in this process after a request was admitted."""
+    """The freezes that began in this process. They also stop requests that were admitted before the freeze."""
 
     def __init__(self) -> None:
         self._since: dict[int, str] = {}
@@ -58,7 +59,7 @@ class Freezes:
         self._since.pop(company_id, None)
 
     def check(self, company: Company) -> None:
-        """Raise Problem (503) if the company takes no changes now. Any thread may call this."""
+        """Raise Problem (503) if the company is frozen. Any thread may call this."""
         check_not_frozen(company)
         since = self._since.get(company.id)
         if since is not None:
@@ -66,9 +67,8 @@ class Freezes:
 
     @contextmanager
     def flow(self, company: Company) -> Iterator[None]:
-        """Mark an operation as running while this context is open. This is for an operation that waits for
-        something outside the database before it writes. A freeze that begins meanwhile waits for the end. Raise
-        Problem as `check` does.
+        """Make a freeze of the company wait until this context ends. Use this for an operation that waits for
+        something outside the database before it writes. Raise Problem (503) if the company is already frozen.
         """
         self.check(company)
         self._flows[company.id] += 1

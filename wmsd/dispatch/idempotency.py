@@ -1,8 +1,7 @@
-"""Idempotency-Key: stores the answer of a writing request, and sends the stored answer to repetitions of the
-request.
+"""Idempotency-Key: stores the answer of a writing request, and returns it when the client repeats the request.
 
-Decisions, section 8. The answer is stored in the transaction of the change, so a crash keeps both or neither. The
-writer runs one unit of work after the other, so a concurrent repetition finds the answer of the first request.
+Decisions, section 8. The answer is stored in the same transaction as the change, so a crash keeps both or neither.
+The writer runs one unit of work after the other, so a repetition at the same time finds the stored answer.
 
 A flow is an operation that waits for something outside the database before its last unit of work. Until this unit
 ends, the flow locks its key, so that a repetition waits too.
@@ -53,12 +52,13 @@ def read(text: str) -> str:
 
 
 def has_key(call: Call) -> bool:
-    """Return True if the request has a key, and a method that keys apply to."""
+    """Return True if the request has a key, and its method is one for which keys are used."""
     return call.idempotency_key is not None and call.method in METHODS
 
 
 def key_of(call: Call, who: int | str | None, document: dict[str, object]) -> Key:
-    """Return the key of a request that has one. `who` is the sender: a user's id, or a name that no user can have.
+    """Return the key of a request. `who` is the sender: a user's id, or a text such as `site:3`. `document` is the
+    body.
 
     Raise Problem (422) if the key is malformed.
     """
@@ -71,8 +71,7 @@ FIND: Final = "SELECT request_hash, status, headers, body FROM idempotency_keys 
 
 
 def find(tx: Transaction, key: Key) -> Reply | None:
-    """Return the stored answer, or None. The age of the answer is not compared with the clock, because the clock
-    may jump.
+    """Return the stored answer, or None. An answer is valid as long as it is stored, because the clock may jump.
 
     Raise Problem (422) if the key was used with another body. The details of the Problem have the id of the record
     in the stored answer.
@@ -92,9 +91,7 @@ def find(tx: Transaction, key: Key) -> Reply | None:
 
 
 def _answered(body: bytes) -> dict[str, object] | None:
-    """Return the id of the record in a stored answer as the details of a Problem, or None if the answer has no
-    id.
-    """
+    """Return details for a Problem: the id of the record in a stored answer, or None if it has no id."""
     record = json.loads(body) if body else None
     return {"id": record["id"]} if isinstance(record, dict) and "id" in record else None
 
@@ -111,8 +108,8 @@ def keep(tx: Transaction, key: Key, reply: Reply) -> None:
 
 
 def once(tx: Transaction, key: Key | None, unit: Unit) -> Reply:
-    """Return the stored answer to a repetition. Otherwise run `unit`, and store its answer in the same
-    transaction.
+    """Return the stored answer if the request is a repetition. Otherwise run `unit`, and store its answer in the
+    same transaction.
     """
     if key is None:
         return unit(tx)
@@ -124,9 +121,10 @@ def once(tx: Transaction, key: Key | None, unit: Unit) -> Reply:
 
 
 def with_cut(tx: Transaction, reply: Reply) -> Reply:
-    """Add the X-History-Cut header to an answer that created a record, if the company's history was cut recently.
-    The header has the time up to which the history was kept. A key that was used after that time is unknown now
-    (decisions, section 11).
+    """If the answer created a record, and the company's history was cut recently, add the X-History-Cut header.
+
+    The header has the time up to which the history was kept. wmsd no longer knows a key that was used after that
+    time, so a repetition may create a record again (decisions, section 11).
     """
     if reply.status != 201:
         return reply
@@ -145,13 +143,15 @@ class Claims:
 
     def __init__(self) -> None:
         self._locks: WeakValueDictionary[tuple[Path, str], asyncio.Lock] = WeakValueDictionary()
-        """Each lock exists as long as a flow holds the lock or waits for it."""
+        """The lock of each key. A lock is removed when no flow holds it or waits for it."""
 
     async def once(
         self, database: Database, key: Key | None, flow: Callable[[], Awaitable[Unit]], actor: Actor
     ) -> Reply:
-        """Run the flow, unless an answer to the key is stored. The flow returns its last unit of work, which is
-        run by the function `once`. Repetitions wait for the flow's answer.
+        """Return the stored answer to the key. If there is none, await `flow`, and run the unit of work that it
+        returns.
+
+        Repetitions of the request wait for the answer.
         """
         if key is None:
             return await database.write(await flow(), actor)

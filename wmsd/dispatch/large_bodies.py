@@ -1,4 +1,4 @@
-"""Large request bodies: limits how many of their bytes are in memory, and decodes them on threads.
+"""Limits how much memory large request bodies use, and decodes them on threads.
 
 Decoding a megabyte of JSON takes a tenth of a second or more, and a company may send as many bodies as its limit
 allows. Threads therefore decode large bodies outside the event loop, one body of a company at a time. A request is
@@ -18,8 +18,8 @@ from wmsd.base.problems import unavailable
 
 Result = TypeVar("Result")
 LARGE: Final = 16 * 1024
-"""The size in bytes from which on a body is large. A smaller body is decoded on the event loop, because a thread
-would take as long.
+"""The size in bytes from which on a body counts as large. A smaller body is decoded on the event loop, because a
+thread would take as long.
 """
 MEBIBYTE: Final = 1024 * 1024
 AT_ONCE: Final = 4
@@ -27,26 +27,26 @@ AT_ONCE: Final = 4
 
 @dataclass(slots=True)
 class ByteBudget:
-    """The bounds of the bytes that companies have in memory. A company may always have `fair` bytes, so that other
-    companies cannot lock it out.
+    """Limits how many bytes companies have in memory: `of_a_company` for each company, and `in_all` for all
+    together. A company may have `fair` bytes even if the others have used up `in_all`.
     """
 
     of_a_company: int
     in_all: int
     fair: int
     what: str
-    """The plural noun for the message of a refusal."""
+    """A plural noun that says what is limited. The error message contains it."""
     _held: Counter[str] = field(default_factory=Counter)
 
     def hold(self, company: str, size: int) -> None:
-        """Count more bytes. If a bound is exceeded, count nothing and raise Problem (503)."""
+        """Count `size` more bytes of the company. Raise Problem (503) if this would exceed a limit."""
         own = self._held[company] + size
         if own > self.of_a_company or (own > self.fair and self._held.total() + size > self.in_all):
             raise unavailable(f"Too many {self.what} at the same time; send them one after the other.", 2)
         self._held[company] = own
 
     def count(self, company: str, size: int) -> None:
-        """Count bytes that are already in memory. This never refuses."""
+        """Count `size` more bytes of the company, even if a limit is exceeded: they are already in memory."""
         self._held[company] += size
 
     def release(self, company: str, size: int) -> None:
@@ -55,7 +55,7 @@ class ByteBudget:
             del self._held[company]
 
     def held(self) -> int:
-        """Return the bytes of all companies together."""
+        """Return how many bytes all companies together have in memory."""
         return self._held.total()
 
 

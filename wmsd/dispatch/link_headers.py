@@ -21,7 +21,7 @@ def last_page_of(total: int, query: PageQuery) -> int:
 
 
 def page_links(call: Call, total: int, query: PageQuery) -> str | None:
-    """Return links to the first, previous, next and last page, as far as these pages exist."""
+    """Return links to the first, previous, next and last page. Leave out pages that do not exist."""
     last = last_page_of(total, query)
     pages = {"first": 1, "prev": min(query.page - 1, last), "next": query.page + 1, "last": last}
     return _links(call, "page", {name: page for name, page in pages.items() if 1 <= page <= last})

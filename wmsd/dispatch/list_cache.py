@@ -1,5 +1,5 @@
-"""The cache of list pages, each valid until a write to the company's file. Most clients that request a list again
-only check for changes.
+"""The cache of list pages. A page is valid until the company's file is written. Clients often request the same
+list again to check for changes.
 """
 
 import asyncio
@@ -13,11 +13,11 @@ from wmsd.dispatch.call import Call, Reply
 from wmsd.dispatch.replies import SHORT
 
 MOST_BYTES: Final = 4 * 1024 * 1024
-"""The bytes of the cached pages of all companies together."""
+"""The maximum size of the cached pages of all companies together."""
 OVERHEAD: Final = 1000
-"""The approximate number of bytes that a page takes in addition to its body and its address."""
+"""The approximate memory in bytes that a cached page takes in addition to its body and its address."""
 MOST_ASKED: Final = 256
-"""The number of last requested addresses that wmsd remembers."""
+"""How many of the last requested addresses wmsd remembers."""
 Place = tuple[object, ...]
 """The cache key: everything that an answer depends on except the content of the file."""
 
@@ -56,11 +56,13 @@ class KeptLists:
         self._kept: OrderedDict[Place, _Kept] = OrderedDict()
         self._bytes = 0
         self._asked: OrderedDict[int, None] = OrderedDict()
-        """The hashes of cache keys. If two keys have the same hash, wmsd only caches one page too many."""
+        """The last requested cache keys, as hashes. If two keys have the same hash, wmsd caches a page too early,
+        which does no harm.
+        """
 
     def find(self, place: Place, state: int | None) -> Reply | None:
-        """Return the cached answer if the file is still in the state in which the answer was read, otherwise
-        None.
+        """Return the cached answer if the file has not changed since, otherwise None. `state` is the state of the
+        file now.
         """
         kept = self._kept.get(place)
         if kept is None or kept.state != state:
@@ -69,8 +71,8 @@ class KeptLists:
         return Reply(200, kept.body, kept.headers)
 
     def keep(self, place: Place, state: int, reading: Awaitable[Reply]) -> None:
-        """Cache the answer of `reading` when the read ends, if the list was requested before and is short. `state`
-        is the state of the file before the read.
+        """Cache the answer that `reading` will return, if the list was requested before and the answer is short.
+        `state` is the state of the file before the read.
         """
         if self._is_asked_again(place) and isinstance(reading, asyncio.Future):
             reading.add_done_callback(partial(self._keep, place, state))

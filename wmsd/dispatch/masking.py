@@ -1,9 +1,10 @@
 """Masks the secrets in what wmsd stores of a request. Everything that may be a secret is masked; masking too much
 does no harm.
 
-Bodies are searched as text and not parsed, because the stored text is as it was sent and may end anywhere. `body`
-and `path` mask by the names of fields. `text`, which every line passes through at the end, masks by what secrets
-look like. The sender chooses the text, so no pattern here may take a time that grows faster than its length.
+The stored text is as the client sent it and may be cut off. Therefore bodies are searched as text and not parsed.
+`body` and `path` mask values by the names of their fields. Every line also passes through `text`, which masks
+everything that looks like a secret. The client chooses the text. Therefore the time of each pattern here must grow
+at most in proportion to the length of the text.
 """
 
 import json
@@ -17,15 +18,15 @@ from wmsd.base.strict_json import dumps
 from wmsd.contract.fields import Input, Sealed
 
 Replacement = Callable[[str], str]
-"""A function that returns the replacement for the JSON text of a value. The JSON text may be cut off."""
+"""A function that takes the JSON text of a value and returns its replacement. The JSON text may be cut off."""
 MASK: Final = "***"
 WORDS: Final = (
     *("secret", "passw", "passphrase", "passcode", "pwd", "token", "credential", "cookie", "authorization"),
     *("authorisation", "apikey", "accesskey", "privatekey", "signature"),
 )
-"""A name that contains one of these words names a secret. So does a name that ends with a text in ENDS, or that is
-in NAMES. Only the letters and digits of a name are compared. The word "key" is not here, because it names records
-as often as secrets: `external_key`, `sort_key`.
+"""A field holds a secret if its name contains one of these words, ends with a text in ENDS, or is in NAMES. Only
+the letters and digits of a name are compared. The word "key" is not in this list, because it often names a record:
+`external_key`, `sort_key`.
 """
 ENDS: Final = (
     *("auth", "bearer", "pass", "pin", "authkey", "encryptionkey", "hmackey", "licensekey", "masterkey"),
@@ -33,8 +34,8 @@ ENDS: Final = (
 )
 NAMES: Final = ("key",)
 ADDRESSES: Final = ("url", "uri")
-"""The ends of the names of fields with a web address. Such a field is shown only up to the host, because the path
-may be a secret.
+"""If the name of a field ends with one of these, its value is a web address. It is shown only up to the host,
+because the path may be a secret.
 """
 IN_TEXT: Final = (
     ("@", re.compile(r"(:(?:\\*+/){2})[^/@\s\"\\]*+@"), rf"\1{MASK}@"),  # user name and password in a web address
@@ -48,19 +49,19 @@ ADDRESS: Final = re.compile(
 )
 HOST: Final = re.compile(r"[\w.-]*+(?::\d*+)?|\[[\da-f:.%]*+\](?::\d*+)?", re.I)
 ADDRESS_TEXT: Final = re.compile(r'"https?+:(?:\\?+/){2}(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.I | re.S)
-"""A JSON text that is a web address and may be cut off."""
+"""A JSON string that is a web address. It may be cut off."""
 NO_LETTERS: Final = re.compile(r"[^a-z0-9]+")
 NEITHER: Final = re.compile(r'[^a-z0-9"]+')
-"""Characters that are not a letter, a digit or the end of a JSON text."""
+"""All characters except letters, digits and quotation marks."""
 PARAMETER: Final = re.compile(r"([?&][\w.-]{1,100}+=)[^&\s\"\\#]*+")
 JSON_TEXT: Final = re.compile(r'"((?:[^"\\]|\\.)*+)(?:"(\s*+:\s*+)?)?', re.DOTALL)
-"""A JSON text, which may be cut off, and the colon after it if the text is the key of a field."""
+"""A JSON string, which may be cut off. If the string is the key of a field, also the colon after it."""
 JSON_PART: Final = re.compile(r'"(?:[^"\\]|\\.)*+"?\\?|[{}\[\]]', re.DOTALL)
 JSON_VALUE: Final = re.compile(r'"(?:[^"\\]|\\.)*+"?\\?|[^\s,}\]]*+', re.DOTALL)
 GRAPHQL_TEXT: Final = re.compile(
     r'#[^\r\n]*+|"""(?:\\"""|(?!""").)*+(?:"""|\Z)|"(?:\\.|[^"\\\r\n])*+["\\]?', re.DOTALL
 )
-"""Comments and texts in a GraphQL document, including a text that is cut off."""
+"""A comment or a string in a GraphQL document. The string may be cut off."""
 GRAPHQL_VALUE: Final = re.compile(
     r"(\bfound:? |\bcannot represent [^:]{0,200}: |\bUnexpected \w{1,40}+:? ).*+", re.DOTALL
 )
@@ -72,7 +73,7 @@ VARIABLES: Final = "variables"
 
 
 def text(value: str) -> str:
-    """Return the text with everything masked that looks like a secret."""
+    """Mask everything in the text that looks like a secret, and return the text."""
     lower = value.lower()
     for needed, pattern, replacement in IN_TEXT:
         if needed in lower:
@@ -81,7 +82,9 @@ def text(value: str) -> str:
 
 
 def _parameter(found: re.Match[str]) -> str:
-    """Mask a parameter in a web address. The parameter may contain others after semicolons."""
+    """Return the parameter of a web address, masked if it is a secret. The parameter may contain others after
+    semicolons.
+    """
     is_secret = any(_is_secret(unquote(each.partition("=")[0])) for each in found[0][1:].split(";"))
     return f"{found[1]}{MASK}" if is_secret else found[0]
 
@@ -100,8 +103,8 @@ def _query_parameter(sent: str) -> str:
 
 
 def body(sent: str, is_graphql: bool) -> str:
-    """Mask the secrets in the start of a JSON text. If `is_graphql`, the text has a GraphQL document, whose texts
-    are masked.
+    """Mask the secrets in a JSON text, which may be cut off. If `is_graphql`, mask all strings in its GraphQL
+    document.
     """
     if not is_graphql:
         return _masked(sent) if _may_have_secrets(sent) else sent
@@ -114,26 +117,24 @@ def _masked(sent: str, more: Mapping[str, Replacement] = {}) -> str:
 
 
 def _replacement(name: str) -> Replacement | None:
-    """Return the function that masks the value of a field with this name, or None if the value is not a secret."""
+    """Return the function that masks the value of a field with this name, or None if it needs no mask."""
     return _mask if _is_secret(name) else _address if _is_address(name) else None
 
 
 def answer(beginning: str) -> str:
-    """Mask the secrets in the start of an answer. Only addresses of other systems can contain secrets there."""
+    """Mask the secrets in the first part of an answer. Only web addresses can contain secrets there."""
     return _replaced(beginning, {"url": _address_only}.get) if '"url"' in beginning else beginning
 
 
 def _address_only(value: str) -> str:
-    """Mask the value of a field if it is a web address. Return any other value unchanged: in an answer with
-    errors, the field `url` has error sentences.
+    """Return the value of a field, masked if it is a web address. In an answer with errors, the value of the field
+    `url` is an error message, which is not masked.
     """
     return _address(value) if value.startswith('"http') else value
 
 
 def _may_have_secrets(sent: str) -> bool:
-    """Return True if a name in the text may name a secret. Most bodies have no such name, so wmsd need not search
-    them.
-    """
+    """Return True if the text may have a field with a secret. This quick check saves a search of most bodies."""
     if "\\u" in sent or any(name in sent for name in sealed_fields()):
         return True
     plain = NEITHER.sub("", sent.lower())
@@ -141,7 +142,9 @@ def _may_have_secrets(sent: str) -> bool:
 
 
 def _replaced(sent: str, replacement_of: Callable[[str], Replacement | None]) -> str:
-    """Return the JSON text with other values for the fields that have a replacement."""
+    """Return the JSON text with replaced values. `replacement_of` takes the name of a field, and returns the
+    function that replaces its value, or None if the value stays.
+    """
     shown: list[str] = []
     end = 0
     for found in JSON_TEXT.finditer(sent):
@@ -207,8 +210,8 @@ def document(query: str) -> str:
 
 
 def _uses_secrets(sent: str) -> bool:
-    """Return True if variables of the document may be secrets, whatever their names are. Also return True for a
-    document that is cut off.
+    """Return True if the variables of a GraphQL document may be secrets, whatever their names are. The document
+    passes variables to fields that hold secrets, or `sent` is cut off.
     """
     try:
         query = json.loads(sent)[DOCUMENT]
@@ -218,7 +221,7 @@ def _uses_secrets(sent: str) -> bool:
 
 
 def message(sentence: str) -> str:
-    """Return an error message about a GraphQL document, with the values masked that the message repeats."""
+    """Return an error message about a GraphQL document. Mask the values that it repeats from the document."""
     before, value, rest = sentence.partition("Value ")
     if "does not exist" in rest:
         sentence = f"{before}{value}{MASK} does not exist{rest.rpartition('does not exist')[2]}"
@@ -226,7 +229,7 @@ def message(sentence: str) -> str:
 
 
 def graphql_answer(beginning: str) -> str:
-    """Return the start of a GraphQL response, with the values masked that its errors repeat from the document."""
+    """Return the start of a GraphQL response. Mask the values that its errors repeat from the document."""
     shown = _replaced(beginning, {"message": _message}.get)
     return ADDRESS_TEXT.sub(lambda found: _address(found[0]), shown)  # a GraphQL field may have any name
 

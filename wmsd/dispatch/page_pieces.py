@@ -1,4 +1,4 @@
-"""Numbered pages that are too large to be read in one step. wmsd reads a piece only when the client has received
+"""Numbered pages that are too large to be read in one step. wmsd reads the next piece when the client has received
 the previous one, so that only one piece is in memory.
 """
 
@@ -17,7 +17,7 @@ BEGINNING: Final = b'{"data":['
 
 
 class Some(NamedTuple):
-    """The first records of a longer list, as one step has read them."""
+    """The records that one step has read of a longer list."""
 
     records: str
     left: Sequence[int]
@@ -53,7 +53,9 @@ async def _pieces(end: bytes, ids: Sequence[int], read: ReadSome) -> AsyncIterat
 
 
 def read_some(tx: Transaction, operation: Operation, inputs: Mapping[str, Any], ids: Sequence[int]) -> Some:
-    """Return as many of the records with these ids as one step reads. The filters are not applied again."""
+    """Return the first of the records with these ids, as many as one step reads. The filters are not applied
+    again.
+    """
     began, query = time.thread_time(), inputs["query"]
     assert isinstance(query, PageQuery)
     tx.within = ids
@@ -62,9 +64,7 @@ def read_some(tx: Transaction, operation: Operation, inputs: Mapping[str, Any], 
 
 
 def whole_page(tx: Transaction, operation: Operation, query: PageQuery) -> Page:
-    """Return a page with all its records, whatever their size. Only commands use this, because they have no client
-    that waits.
-    """
+    """Return a page with all its records, whatever their size. This is for commands, where no client waits."""
     page: Page = operation.action(tx, query)
     records, left = [page.records], page.ids[page.number :]
     while left:

@@ -1,8 +1,8 @@
-"""The conditions that a request states in its headers or its query.
+"""Checks the conditions that a request states in its headers or its query.
 
 ETag, If-Match and If-None-Match (RFC 9110, sections 8.8.3, 13.1.1 and 13.1.2): wmsd changes a record only if the
-record is still as the client read it, and does not send again what the client already has. A list of changes since
-a time: the time must not be in the future.
+record has not changed since the client read it. wmsd does not send an answer that the client already has. If a
+list is requested with changes since a time, this time must not be in the future.
 """
 
 import hashlib
@@ -20,11 +20,12 @@ from wmsd.db.sql.change_sequence import last_moment
 from wmsd.dispatch.call import Call, Reply
 
 COMPRESSED: Final = "-gzip"
-"""The end of the ETag of a compressed answer, whose bytes differ from the uncompressed ones (section 8.8.3.3)."""
+"""The end of the ETag of a compressed answer. It needs another ETag, because its bytes differ (section 8.8.3.3).
+"""
 TAG: Final = re.compile(r'(?:W/)?"?([0-9a-f]+)(?:[-;](?:gzip|br|zstd|deflate))?"?')
-"""An ETag of wmsd, also as changed by a proxy or a client. nginx makes the ETag weak when it compresses an answer,
-Apache adds the compression, and some clients leave out the quotation marks. Each form still names the same state
-of the record.
+"""An ETag of wmsd, also in the forms that proxies and clients send back. nginx makes the ETag weak when it
+compresses an answer, Apache adds the name of the compression, and some clients leave out the quotation marks. All
+these forms name the same state of the record.
 """
 CHANGED: Final = "The record has changed since it was read. Read it again and repeat the change."
 UNKNOWN: Final = "If-Match has no ETag of this server. Send the ETag that came with the record."
@@ -40,8 +41,8 @@ def etag_of(body: bytes) -> str:
 
 
 def weak_etag(text: str) -> str:
-    """Return a weak validator of a list. No write depends on this ETag, so its hash need not resist forged lists.
-    The hash is therefore fifty times faster.
+    """Return a weak validator of a list. Its hash is fifty times faster than that of a record. Forged lists with
+    the same hash do no harm, because no write depends on this ETag.
     """
     return f'W/"{xxh3_128_hexdigest(text.encode())}"'
 
@@ -54,13 +55,14 @@ def compressed_etag(tag: str) -> str:
 
 
 def _digests(header: str) -> list[str]:
-    """Return the digest of each wmsd ETag in a header. Two states of a record have different digests."""
+    """Return the digest of each wmsd ETag in a header. The digest identifies a state of the record."""
     return [found[1] for tag in header.split(",") if (found := TAG.fullmatch(tag.strip()))]
 
 
 def unchanged(if_none_match: str | None, reply: Reply) -> Reply | None:
-    """Return a 304 answer if the client already has this answer, otherwise None. The 304 answer has the ETag that
-    the client knows. For reads, weak validators suffice (section 8.8.3.2).
+    """If the client already has this answer, return an answer with the status 304, otherwise None.
+
+    The 304 answer has the ETag that the client has sent. For reads, weak validators suffice (section 8.8.3.2).
     """
     if if_none_match is None or reply.status != 200 or "ETag" not in reply.headers:
         return None
@@ -72,8 +74,8 @@ def unchanged(if_none_match: str | None, reply: Reply) -> Reply | None:
 
 
 def check(tx: Transaction, call: Call, inputs: Mapping[str, Any]) -> None:
-    """Check the If-Match header. Raise Problem: 412 if no ETag in If-Match is that of the record, 404 if the
-    record does not exist.
+    """Check the If-Match header. Raise Problem (412) if the record's current ETag is not in the header, and
+    Problem (404) if the record does not exist.
 
     The record is found by the parameters of the path and, for an operation of a site, also by the site.
     """
@@ -89,8 +91,10 @@ def check(tx: Transaction, call: Call, inputs: Mapping[str, Any]) -> None:
 
 
 def check_since(tx: Transaction, query: object, company: Company | None) -> None:
-    """Raise Problem (422) if the list asks for changes since a time in the future. Otherwise a client that keeps a
-    copy would miss the changes until then. The limit is the company's last change if this is later than the clock.
+    """Raise Problem (422) if the list asks for changes since a time in the future.
+
+    With such a time, a client that keeps a copy of the list would miss all changes until then. The time may be
+    after the clock's if the company's last change is as late.
     """
     if not isinstance(query, Query) or not (sent := query.model_fields_set & Query.SINCE):
         return

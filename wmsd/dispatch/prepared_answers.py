@@ -17,7 +17,7 @@ LEVEL: Final = 6
 
 class Kept(bytes):
     """The body of an answer that is sent many times. It is compressed only once, because compression may take
-    longer than everything else.
+    longer than all other work for the answer.
     """
 
     @cached_property

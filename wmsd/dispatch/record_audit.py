@@ -26,7 +26,9 @@ Result = TypeVar("Result")
 LOG = logging.getLogger("wmsd.audit")
 NOT_AUDITED: Final = Recorded.READ_ONLY | {"last_delivery", "warnings"}
 LONGEST_VALUE: Final = 500
-"""The most characters of one value in the audit, because the audit is not a second copy of the records."""
+"""The maximum length of a value in the audit. Longer values are cut, because the audit is not a second copy of the
+records.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +46,7 @@ def is_by_a_person(caller: Caller | None) -> bool:
 def act_and_audit(
     tx: Transaction, operation: Operation, company_code: str, inputs: Mapping[str, Any]
 ) -> tuple[Any, Entry | None]:
-    """Run the audited operation. Return its result, and the audit entry, or None as the entry if nothing has
-    changed.
-    """
+    """Run the audited operation. Return its result and the audit entry. The entry is None if nothing changed."""
     assert operation.audited is not None
     before: dict[str, Any] = {}
     record: Record | None = None
@@ -82,8 +82,8 @@ def _fields(record: Record) -> dict[str, Any]:
 
 
 def _credentials(body: Input | None) -> dict[str, Any]:
-    """Return masked entries for the credentials that the body sets. The audit does not show whether a credential
-    differs from the old one.
+    """Return a masked audit value for each credential that `body` sets. The audit does not show whether the
+    credential has changed.
     """
     if body is None:
         return {}
@@ -108,7 +108,7 @@ async def write_audit_entry(platform: Database, entry: Entry, actor: Actor | Non
 
 @dataclass(slots=True)
 class Noted:
-    """The audit entry of a unit of work. A unit of work that runs again sets the entry again."""
+    """The audit entry that a unit of work creates. If the unit runs again, it replaces the entry."""
 
     entry: Entry | None = None
 
@@ -123,8 +123,9 @@ class RecordAudit:
         self._under_way: set[asyncio.Task[Any]] = set()
 
     def after(self, begun: Awaitable[Result], noted: Noted, actor: Actor) -> Awaitable[Result]:
-        """Return the result of `begun` after the audit entry is written. `begun` is the unit of work that sets the
-        entry in `noted`. The result does not depend on the audit, because the change is already committed.
+        """Wait for the unit of work `begun`, write the audit entry that it has set in `noted`, and return its
+        result. The result is returned even if the entry cannot be written, because the change is already
+        committed.
         """
 
         async def work() -> Result:

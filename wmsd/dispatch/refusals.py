@@ -21,7 +21,7 @@ from wmsd.dispatch.call import Call, Reply, refusal
 
 LOG = logging.getLogger("wmsd.dispatcher")
 READ_SECONDS: Final = 5.0
-"""The longest time of a read in seconds, including the time in the queue."""
+"""The maximum time of a read, including the time in the queue."""
 READS_OF_PLATFORM: Final = "reads of platform.db fail"
 SHORT_IN_BETWEEN: Final = "The server ran short of memory, threads or open files:"
 SHORT: Final = (
@@ -39,11 +39,15 @@ class Refusals:
         self._shortages = RepeatedFailures(LOG, (RuntimeError,))
 
     def note_admitted(self) -> None:
-        """Note that `platform.db` can be read, because the caller was admitted."""
+        """End the logged failure of `platform.db`, if there is one: the caller was admitted, so the file can be
+        read.
+        """
         self._told.over(READS_OF_PLATFORM)
 
     def note_answered(self, call: Call) -> None:
-        """Note that the file of this call works."""
+        """End the logged failure of the file that this call uses, if there is one: the call was answered, so the
+        file works.
+        """
         self._told.over(_use(call))
 
     def reply(self, call: Call, error: Exception) -> Reply:
@@ -76,7 +80,7 @@ class Refusals:
 
 
 def _may_read(call: Call) -> bool:
-    """Return True if the caller may read what the operation shows or changes."""
+    """Return True if the caller may read the records of the operation, even if the operation is refused."""
     ability, caller = call.operation.ability, call.caller
     return ability is not None and caller is not None and ability_to_read(ability) in caller.abilities
 

@@ -15,9 +15,9 @@ from wmsd.dispatch.call import Call, Reply
 from wmsd.dispatch.link_headers import cursor_links, last_page_of, page_links
 
 SHORT: Final = 64 * 1024
-"""The longest list, in bytes, that has an ETag."""
+"""The maximum size in bytes of a list that has an ETag."""
 REVALIDATED: Final = {"Cache-Control": "private, no-cache"}
-"""A client may store the answer for itself, but must check each time whether the answer is still current."""
+"""A client may store the answer, but must ask the server before each use whether the answer is still current."""
 
 
 def reply_of(
@@ -29,8 +29,8 @@ def reply_of(
     as_of: Callable[[], str] = str,
     epoch: str = FIRST_EPOCH,
 ) -> Reply:
-    """Return the status, headers and bytes for the result of an action. `as_of` returns the time of the data in a
-    list. `epoch` is the company's current epoch, for cursors.
+    """Return the answer for the result of an action. `as_of` returns the time of the data in a list. `epoch` is
+    the company's current epoch, which cursors contain.
     """
     match result:
         case Reply():
@@ -77,10 +77,11 @@ def reply_of(
 
 
 def _of_list(call: Call, before: str, as_of: str, after: str, links: str | None) -> Reply:
-    """Return the answer for a list, whose text is `before`, the time `as_of` and `after`. Only a short list has an
-    ETag, because hashing a long list costs more than the ETag saves.
+    """Return the answer for a list. Its text is `before`, then the time `as_of`, then `after`. `links` is the Link
+    header.
 
-    The ETag is weak, because it leaves out the time: a list is the same as long as its records are.
+    Only a short list has an ETag, because hashing a long list costs more than the ETag saves. The ETag is weak,
+    because the time is not part of it: the ETag stays the same until a record changes.
     """
     body = f"{before}{as_of}{after}".encode()
     if not call.has_headers:

@@ -27,8 +27,8 @@ class RequestCounts:
         self._clock = clock
         self._unwritten: Counter[int] = Counter()
         self._since: dict[int, str] = {}
-        """The time of the first unwritten request of each company. The time is used for companies without a row in
-        the table.
+        """The time of each company's first request since the server started. The table stores it if it has no row
+        for the company yet.
         """
         self._moving = asyncio.Lock()
         """Locked while counts are moved to the table, so that a reader never sees them twice or not at all."""

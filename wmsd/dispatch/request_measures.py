@@ -1,7 +1,7 @@
-"""Counts the requests of a running server by surface, status class and duration. A request costs three additions.
+"""Counts the requests of a running server by part of wmsd (surface), status class and duration. This costs three
+additions per request.
 
-The number of labels is bounded by the surfaces of the program and the status classes of HTTP, whatever clients
-request.
+The number of counters is fixed, whatever clients request, because wmsd has a fixed number of surfaces.
 """
 
 from bisect import bisect_left
@@ -18,8 +18,8 @@ SURFACES: Final = (
     *("rest_v1", "rest_v2", "graphql", "kernel", "transports", "health"),
     *("pages", "guide", "files", STREAMS, OTHER),
 )
-"""The parts of wmsd that a request can be for. Event streams stay open as long as their page, so their durations
-are not response times.
+"""The parts of wmsd that receive requests. The duration of an event stream is not a response time, because the
+stream stays open as long as its page.
 """
 BEGINNINGS: Final = (
     ("/api/v2", "rest_v2"),
@@ -35,7 +35,7 @@ BEGINNINGS: Final = (
     ("/{anything", OTHER),
     ("/metrics", OTHER),
 )
-"""The starts of the address templates, with their surfaces. Every other template is that of a page."""
+"""The beginnings of the address templates of each surface. Every other template belongs to a page."""
 
 
 class Counted:
@@ -63,7 +63,7 @@ class RequestMeasures:
         return self.surfaces[surface_of(template)]
 
     def answered(self) -> list[int]:
-        """Return the buckets of all surfaces together, without event streams."""
+        """Return the number of requests in each bucket, of all surfaces except event streams."""
         timed = (each.buckets for name, each in self.surfaces.items() if name != STREAMS)
         return [sum(several) for several in zip(*timed, strict=True)]
 
@@ -82,8 +82,11 @@ def difference(later: Iterable[int], earlier: Iterable[int]) -> list[int]:
 
 
 def quantile(buckets: Sequence[int], share: float) -> float | None:
-    """Return the seconds within which this share of the requests was answered, or None without requests. Requests
-    are assumed to be spread evenly in their bucket. Beyond the last bound, the result is the last bound.
+    """Return the seconds within which this share of the requests was answered. Return None if there are no
+    requests.
+
+    Requests are assumed to be spread evenly in their bucket. If the result is beyond the last bound, return the
+    bound.
     """
     wanted, below = sum(buckets) * share, 0
     if not wanted:

@@ -1,9 +1,9 @@
-"""Starts this program again for work in addition to the server, so that the server has priority. Such a process
-gets less of the processor, and is the first that the kernel ends when memory runs out.
+"""Starts this program again in a separate process for additional work. The server has priority: the kernel gives
+the process less processor time, and ends it first when memory runs out.
 
-Work whose size any user can choose also has separate limits. The server sets these limits right after the start of
-the process. They are not options of the command, because an option can be forgotten. They are not set between fork
-and exec, because running code there is unsafe in a process with threads.
+Some work has a size that any user can choose. Such a process also has limits of its own. The server sets these
+limits right after the start of the process. They are not options of the command, because an option can be
+forgotten. They are not set between fork and exec, because running code there is unsafe in a process with threads.
 """
 
 import asyncio
@@ -21,30 +21,31 @@ from wmsd.host import own_program
 
 LOG = logging.getLogger("wmsd.serve")
 NICE: Final = 5
-"""The process gets a third of the server's share when both want the processor. With a smaller share, an import
-would hold the lock of its company's file too long on a busy machine.
+"""How much lower the priority of the process is. It gets a third of the server's share when both want the
+processor. With a smaller share, an import would hold the lock of its company's file too long on a busy machine.
 """
 FIRST_TO_END: Final = 1000
-"""The highest value of the kernel's scale (proc_pid_oom_score_adj(5)): the process is ended before any other
-process.
+"""The highest value of oom_score_adj (proc_pid_oom_score_adj(5)). The kernel ends this process before any other.
 """
 GRACE_SECONDS: Final = 5
-"""The seconds of the processor between the signal that asks the process to end and the signal that kills it."""
+"""A process that uses up its processor time is first asked to end. After this many more seconds of processor time,
+it is killed.
+"""
 LOOK_SECONDS: Final = 1.0
 AT_ITS_LIMIT: Final = 0.97
-"""A process that uses more than this part of its memory limit counts as out of memory. So close to the limit, it
-would get only small pieces of memory, and could continue so for minutes.
+"""A process that uses more than this share of its memory limit counts as out of memory. So close to the limit, it
+could continue for minutes with small pieces of memory.
 """
 OUT_OF_MEMORY: Final = (signal.SIGKILL, signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS)
-"""The signals with which a process ends for lack of memory if Python cannot report it: the process was killed, or
-a library has aborted.
+"""The signals that end a process without memory if Python cannot report it: the kernel kills it, or a library
+aborts.
 """
 SAYS_SO: Final = ("MemoryError", "memory allocation of", "Cannot allocate memory", "out of memory")
 
 
 class Limits(NamedTuple):
-    """The limits of a process. `data_bytes` is the memory that it may write (RLIMIT_DATA). Files that SQLite has
-    mapped do not count, as they would for RLIMIT_AS. `cpu_seconds` are seconds of the processor, in all threads.
+    """The limits of a process. `data_bytes` is the memory that the process may write (RLIMIT_DATA). RLIMIT_AS
+    would also count the files that SQLite has mapped. `cpu_seconds` is the processor time of all threads.
     """
 
     data_bytes: int
@@ -52,7 +53,7 @@ class Limits(NamedTuple):
 
 
 async def start(command: Sequence[str], limits: Limits | None = None, **pipes: Any) -> asyncio.subprocess.Process:
-    """Start a process with a lower priority than the server, and with `limits` if they are given.
+    """Start a process with a lower priority than the server. `limits` are its limits, if any.
 
     `pipes` are passed to `create_subprocess_exec`. Raise OSError if the process cannot be started.
     """
@@ -70,8 +71,8 @@ async def start(command: Sequence[str], limits: Limits | None = None, **pipes: A
 
 
 def _with_children(pid: int) -> Iterator[int]:
-    """Yield the process and its children. A packed program starts as one process and continues in a child. The
-    child inherits the limits of its parent, unless it started before they were set.
+    """Yield the ids of the process and its children. A packed program starts as one process and continues in a
+    child. The child inherits the limits of its parent, unless it started before they were set.
     """
     yield pid
     with suppress(OSError):
@@ -90,9 +91,10 @@ def _bound(pid: int, limits: Limits | None) -> None:
 async def ended(
     process: asyncio.subprocess.Process, limits: Limits, longest: float, charge: Callable[[float], None]
 ) -> int:
-    """Wait for the end of the process and return its exit code. Kill the process when it has used up its memory.
-    Raise TimeoutError after `longest` seconds. `charge` is called every second with the processor seconds used
-    since the last call.
+    """Wait for the end of the process, and return its exit code. Kill the process if it has used up its memory.
+    Raise TimeoutError after `longest` seconds.
+
+    `charge` is called about every second with the processor seconds that were used since the last call.
     """
     until, looks, charged = asyncio.get_running_loop().time() + longest, 0, 0.0
     while True:
@@ -113,7 +115,7 @@ async def ended(
 
 
 def _data_bytes(pid: int) -> int:
-    """Return the bytes that RLIMIT_DATA counts, or 0 if the process has ended."""
+    """Return the memory of the process that RLIMIT_DATA limits, in bytes. Return 0 if the process has ended."""
     try:
         status = Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace")
     except OSError:

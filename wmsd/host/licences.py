@@ -16,15 +16,15 @@ from typing import Final
 from wmsd.base.dataclass import dataclass
 
 PACKED: Final = files("wmsd") / "third_party.json"
-"""The list of components in an executable, which has no metadata of packages. `wmsd.spec` creates this file."""
+"""The list of the components of a packed wmsd, which has no package metadata. `wmsd.spec` creates this file."""
 REQUIREMENTS: Final = Path(__file__).parents[2] / "requirements.txt"
 DEMO: Final = files("wmsd.installation") / "demo_data" / "ATTRIBUTION.md"
 REQUIREMENT: Final = re.compile(r"^([a-z0-9._-]+)==", re.MULTILINE)
 LICENCE_WORD: Final = re.compile(r"licen[cs]e|copying|notice", re.IGNORECASE)
 UNNAMED: Final = "see its text"
 LONGEST_NAME: Final = 60
-"""The longest text that is taken for the name of a licence. Some packages have the whole text of the licence
-instead of its name.
+"""The maximum length of a licence's name. A longer text is ignored, because some packages state the whole text of
+the licence instead of its name.
 """
 
 
@@ -33,7 +33,7 @@ class Component:
     name: str
     version: str
     licence: str
-    """The name of the licence, in the form of SPDX if the component states it so."""
+    """The name of the licence. It is an SPDX expression if the package states one."""
     text: str
 
 
@@ -74,7 +74,7 @@ def of_packages(names: Iterable[str]) -> Iterator[Component]:
 
 
 def of_the_rest() -> Iterator[Component]:
-    """Yield the components that are not packages: Python, and the data of the demo company."""
+    """Yield the components that are not installed as packages: Python, and the data of the demo company."""
     text = (Path(sysconfig.get_path("stdlib")) / "LICENSE.txt").read_text(encoding="utf-8")
     yield Component("Python", platform.python_version(), "PSF-2.0", text)
     yield Component("Online Retail (data of the demo)", "2015", "CC-BY-4.0", DEMO.read_text(encoding="utf-8"))

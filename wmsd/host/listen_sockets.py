@@ -5,8 +5,8 @@ from contextlib import ExitStack
 from typing import Final
 
 BACKLOG: Final = 4096
-"""The connections that the system holds until they are accepted, unless the system has a lower limit
-(net.core.somaxconn). The client of a further connection tries again after a second.
+"""The number of connections that may wait in the system until wmsd accepts them. The system may have a lower limit
+(net.core.somaxconn). If there are more, the clients try again after a second.
 """
 
 
@@ -15,8 +15,8 @@ EVERY_IPV6: Final = "::"
 
 
 def place_of(listen: str) -> tuple[str, int]:
-    """Return the host and the port of a setting in the form HOST:PORT. Every spelling of the IPv6 address `::` is
-    returned as `::`.
+    """Return the host and the port of a setting in the form HOST:PORT. If the host is another spelling of `::`,
+    return `::`.
     """
     host, _, port = listen.rpartition(":")
     host = host.strip("[]")
@@ -24,16 +24,16 @@ def place_of(listen: str) -> tuple[str, int]:
 
 
 def try_listening(listen: str) -> None:
-    """Check that the service can listen on this address. Raise OSError or UnicodeError as `listeners` does."""
+    """Check that the service can listen on this address. Raise the same errors as `listeners`."""
     for each in listeners(*place_of(listen)):
         each.close()
 
 
 def listeners(host: str, port: int) -> list[socket.socket]:
-    """Return a listener for each address of the host. Raise OSError or UnicodeError if an address cannot be used.
+    """Return a socket for each address of the host. Raise OSError or UnicodeError if an address cannot be used.
 
-    `::` means every address of the machine, including IPv4. IPv4 has a separate listener: a shared listener would
-    show IPv4 callers with IPv6 addresses, which no setting, such as server.trusted_proxies, contains.
+    `::` means every address of the machine, including IPv4. IPv4 has a separate socket. In a shared socket, IPv4
+    callers would have IPv6 addresses, which settings such as server.trusted_proxies do not contain.
     """
     made: list[socket.socket] = []
     with ExitStack() as closing:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 UNPACKED: Final = "_PYI_"
-"""The prefix of the environment variables that the one-file program sets when it unpacks itself."""
+"""The prefix of the environment variables that PyInstaller sets when the one-file program unpacks itself."""
 OWN: Final = ("WMSD_", "PYINSTALLER_", UNPACKED)
 LIBRARIES: Final = "LD_LIBRARY_PATH"
 Packing = Literal["sources", "file", "folder"]
@@ -28,7 +28,9 @@ def packing_form() -> Packing:
 
 
 def command(*arguments: str, data: Path, config_file: Path | None) -> list[str]:
-    """Return the command line of a command of this program, with the same data folder and the same settings."""
+    """Return the command line that starts this program with `arguments`, with the given data folder and settings
+    file.
+    """
     program = [sys.executable]
     if not is_packed():
         program += ["-P", "-c", "from wmsd.interfaces.cli.main import main; main()"]
@@ -42,13 +44,13 @@ def is_packed() -> bool:
 
 
 def environment() -> Mapping[str, str]:
-    """Return an environment in which a packed program unpacks itself again."""
+    """Return the environment for starting this program again, so that a packed program unpacks itself again."""
     return {**os.environ, "PYINSTALLER_RESET_ENVIRONMENT": "1"}
 
 
 def environment_of_others(given: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """Return the environment for another program: without the service's settings, and without the libraries of the
-    one-file program.
+    """Return the environment for starting another program. It has no settings of wmsd, and no path to the
+    libraries of the one-file program.
     """
     found = {name: value for name, value in given.items() if not name.startswith(OWN)}
     original = found.pop(f"{LIBRARIES}_ORIG", None)

@@ -16,9 +16,7 @@ LARGEST_BYTES: Final = 1024 * 1024 * 1024
 
 
 class ProgramFile:
-    """The executable, and the paths of its new and previous versions. All methods raise StorageError if they
-    fail.
-    """
+    """The executable, and the paths of its new and previous versions. Methods raise StorageError if they fail."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -52,7 +50,9 @@ class ProgramFile:
         return digest.hexdigest()
 
     def put_new(self) -> None:
-        """Put the new program in place. A complete program is there at every moment."""
+        """Replace the present program with the new one, and keep the present one as `previous`. At every moment
+        there is a complete program.
+        """
         try:
             status = self.path.stat()
             os.chown(self.new, status.st_uid, status.st_gid)
@@ -67,7 +67,7 @@ class ProgramFile:
             ) from None
 
     def put_back(self) -> None:
-        """Put the previous program in place again, unless this was done before."""
+        """Replace the new program with the previous one. Do nothing if this was done before."""
         try:
             if self.previous.exists():
                 self.previous.replace(self.path)
@@ -85,7 +85,9 @@ def own_program() -> ProgramFile | None:
 
 
 def check_runs(pid: int, program: ProgramFile) -> None:
-    """Raise StorageError if the process `pid` does not run `program`. An upgrade replaces only `program`."""
+    """Raise StorageError if the process `pid` runs another program than `program`, the one that an upgrade
+    replaces.
+    """
     try:
         target = str(Path(f"/proc/{pid}/exe").readlink()).removesuffix(" (deleted)")
     except OSError as error:

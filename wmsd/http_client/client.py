@@ -1,5 +1,5 @@
-"""The HTTP client for URLs that any user may set: one request, one deadline, and a limited number of bytes of the
-answer.
+"""An HTTP client for URLs that any user may set. Each request has a deadline, and only a limited number of bytes
+of the answer is read.
 """
 
 import asyncio
@@ -39,9 +39,9 @@ LOG = logging.getLogger("wmsd.webhooks")
 DEADLINE_SECONDS: Final = 10.0
 REMEMBERED_URLS: Final = 1024
 OWN_HEADERS: Final = {"Accept": "*/*", "Accept-Encoding": "identity"}
-"""Headers that are always sent. Without them aiohttp would add its own."""
+"""Headers of every request. Without them, aiohttp would send its own values."""
 USER_AGENT_HEADER: Final = "User-Agent"
-"""aiohttp adds its own User-Agent header if the request has none."""
+"""If a request has no User-Agent header, aiohttp would add its own."""
 FRAMING: Final = frozenset(
     {
         "host",
@@ -55,14 +55,14 @@ FRAMING: Final = frozenset(
         "keep-alive",
     }
 )
-"""Headers that callers may not set. With them, the receiver could read the end of the request, or its destination,
-in another way than wmsd means it.
+"""Headers that callers may not set. They could make the receiver find another end or another destination of the
+request.
 """
 
 
 class GuardedClient:
-    """A client that must be created within an event loop and closed at the end. The client follows no redirects,
-    stores no cookies, and uses a proxy only if the settings name one.
+    """A client for requests to URLs that the guard allows. It follows no redirects, stores no cookies, and uses a
+    proxy only if the settings name one. Create it within an event loop, and close it at the end.
 
     Idle connections stay open for two seconds. The guard has checked each connection when it was opened.
     """
@@ -76,8 +76,8 @@ class GuardedClient:
         wanted: int | None = None,
         proxy: str = "",
     ) -> None:
-        """Create the client. `wanted` is the number of bytes of a body to read, instead of WANTED_BYTES. `proxy`
-        is the URL of a proxy for all requests.
+        """Create the client. `wanted` is how many bytes of a body it reads; the default is WANTED_BYTES. If
+        `proxy` is a URL, all requests go through that proxy.
         """
         self._proxy = proxy or None
         self._guard = guard
@@ -97,11 +97,12 @@ class GuardedClient:
         await self._kept.close()
 
     async def post(self, url: str, headers: Mapping[str, str], body: bytes, party: int = 0) -> Answer:
-        """Send a POST request. Errors of the receiver or its name server are in the answer and are never raised.
+        """Send a POST request. If the receiver or its name server causes an error, return an answer with the
+        error.
 
-        Raise ValueError for headers that frame the request, and Problem (503) if this machine lacks files, threads
-        or memory. `party` is the user of the client, such as a company; each party has its share of the name
-        lookups.
+        Raise ValueError if a header is in `FRAMING` or has invalid characters. Raise Problem (503) if this machine
+        lacks files, threads or memory. `party` is who sends, such as a company: each party has its share of the
+        name lookups.
         """
         return await self._ask("POST", url, headers, body, party)
 
@@ -132,8 +133,8 @@ class GuardedClient:
         )
 
     async def _in_time(self, attempt: Attempt, method: str, target: URL, body: bytes | None) -> str | None:
-        """Run the request within the deadline and fill the attempt. Return the reason if the attempt failed,
-        otherwise None.
+        """Send the request within the deadline, and store the answer in `attempt`. Return None if it succeeded,
+        otherwise a sentence with the reason.
         """
         token = ATTEMPT.set(attempt)
         deadline = Deadline(self._deadlines)

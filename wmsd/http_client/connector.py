@@ -1,4 +1,6 @@
-"""aiohttp's connections with a guard at the creation of the socket, so that the checked address is used."""
+"""Opens aiohttp's connections. The guard checks the address when the socket is created, so that no other address
+is used than the checked one.
+"""
 
 import asyncio
 import re
@@ -23,34 +25,38 @@ with left_unread():
 
 KEEP_SECONDS: Final = 2.0
 MOST_KEPT: Final = 128
-"""The most idle connections. A tenant may have any number of hosts, and each connection is an open file."""
+"""The maximum number of idle connections. A company may have any number of hosts, and each connection is an open
+file.
+"""
 WANTED_BYTES: Final = 2048
-"""The bytes that wmsd reads of the body of a webhook receiver's answer."""
+"""The number of bytes that wmsd reads of the body of an answer, unless the client asks for more."""
 MOST_BYTES: Final = 65_536
-"""The most bytes of one answer, including head and framing. A normal answer of which 2 kB are wanted has fewer
-bytes.
+"""The maximum size of an answer with its head and framing, unless more than half of it is wanted. A normal answer
+is smaller.
 """
 NO_BODY: Final = re.compile(rb"HTTP/1\.[01] 204[ \r]")
-"""The start of an answer that ends with its head (RFC 9110, section 15.3.5)."""
+"""The first bytes of an answer with the status 204, which has no body (RFC 9110, section 15.3.5)."""
 END_OF_HEAD: Final = b"\r\n\r\n"
 FINAL_STATUS: Final = re.compile(rb"HTTP/1\.[01] ([2-9]\d\d)[ \r]")
 STATUS_BYTES: Final = 13
-"""The number of bytes of a status line up to the end of the status."""
+"""The number of bytes from the start of an answer to the end of its status."""
 JUDGED_SECONDS: Final = 2.0
-"""The time to look up a receiver's name when a proxy is used. Behind a proxy, name servers often do not know the
-name, or do not answer.
+"""The time limit to look up a receiver's name when a proxy is used. Behind a proxy, name servers often do not know
+the name, or do not answer.
 """
 LATER_SECONDS: Final = 1.0
-"""The seconds by which aiohttp closes idle connections later than wmsd does."""
+"""wmsd closes idle connections. aiohttp would close them this many seconds later."""
 
 
 def most_bytes(wanted: int) -> int:
-    """Return the most bytes of an answer, including head and framing, if `wanted` bytes of its body are wanted."""
+    """Return the maximum size of an answer, including head and framing. `wanted` is how many bytes of its body are
+    read.
+    """
     return max(MOST_BYTES, 2 * wanted)
 
 
 class Phase(Enum):
-    """The step that an attempt is waiting for."""
+    """What an attempt is waiting for."""
 
     NAME = "the address of the host"
     CONNECTION = "a connection"
@@ -60,16 +66,18 @@ class Phase(Enum):
 
 
 class ProxyUnknown(OSError):
-    """The name of the proxy cannot be found."""
+    """The name of the proxy cannot be found by the name servers."""
 
 
 class NotAllowed(OSError):
-    """The guard's objection, for the log only. The user who set the name must not learn which addresses it has."""
+    """The guard does not allow the address. The reason is only for the log: the user who set the name must not
+    learn which addresses it has.
+    """
 
 
 @dataclass(slots=True, eq=False, repr=False)
 class Attempt:
-    """One request: its headers, its progress, and what is known of its answer."""
+    """A request: its headers, its progress, and the part of the answer that has arrived."""
 
     scheme: str
     host: str
@@ -77,7 +85,7 @@ class Attempt:
     sent: Mapping[str, str]
     party: int
     wanted: int = WANTED_BYTES
-    """The number of bytes of the body to read."""
+    """How many bytes of the body to read."""
     phase: Phase = Phase.NAME
     is_dialled: bool = False
     wire: "Connection | None" = None
@@ -88,19 +96,21 @@ class Attempt:
 
     @property
     def most(self) -> int:
-        """The most bytes of the answer, including head and framing."""
+        """The maximum size of the answer, including head and framing."""
         return most_bytes(self.wanted)
 
     @property
     def is_cut(self) -> bool:
-        """True if the body has more bytes than wanted. The client reads one extra byte to detect this."""
+        """True if the body is longer than `wanted`. The client reads one extra byte to detect this."""
         if self.status is None or self.is_whole:
             return False
         return len(self.body) > self.wanted or (self.wire is not None and self.wire.is_flooded)
 
     @property
     def may_be_stale(self) -> bool:
-        """True if the request failed because the receiver had already closed the reused connection."""
+        """True if the receiver may have closed the connection before the request: an old connection was reused,
+        and no data has arrived.
+        """
         return self.wire is not None and not self.is_dialled and not self.wire.received
 
 
@@ -108,7 +118,7 @@ ATTEMPT: ContextVar[Attempt] = ContextVar("attempt")
 
 
 class Connection(asyncio.Protocol):
-    """A protocol between asyncio and aiohttp's protocol. It passes data on up to the largest size of an answer,
+    """Stands between asyncio and aiohttp. It gives aiohttp the received data up to the maximum size of an answer,
     and closes the connection if more arrives.
 
     A receiver therefore cannot flood a connection, neither with an endless head nor while no request is running.
@@ -125,10 +135,10 @@ class Connection(asyncio.Protocol):
         self._inner = inner
         self._idle = idle
         self._attempt = attempt
-        """The attempt that began last on this connection."""
+        """The last attempt that began on this connection."""
         self.received = 0
         self._beginning = b""
-        """The first bytes of the answer."""
+        """The first bytes of the answer, up to the end of its status."""
 
     def begin(self, attempt: Attempt) -> None:
         self.received = 0
@@ -137,8 +147,8 @@ class Connection(asyncio.Protocol):
         self._idle.end(self)
 
     def end(self, attempt: Attempt) -> None:
-        """End the attempt on this connection. Do nothing if another attempt has already begun: aiohttp reuses a
-        connection before the task that read from it continues.
+        """End the attempt on this connection. Do nothing if another attempt has already begun: aiohttp may give
+        the connection to a new attempt before the old attempt ends.
         """
         if self._attempt is not attempt:
             return
@@ -169,7 +179,7 @@ class Connection(asyncio.Protocol):
             self.break_off()
 
     def _note_status(self) -> None:
-        """Note the status in the attempt. The status line counts even if the head does not end."""
+        """Store the status in the attempt, even if the end of the answer's head has not arrived."""
         found = FINAL_STATUS.match(self._beginning)
         if self._attempt.status is None and found:
             self._attempt.status = int(found[1])
@@ -188,14 +198,14 @@ class Connection(asyncio.Protocol):
         self._inner.resume_writing()
 
     def break_off(self) -> None:
-        """Close the connection immediately; aiohttp tells the reader. A TLS shutdown would wait half a minute for
-        a receiver that does not answer.
+        """Close the connection immediately; aiohttp informs the code that reads. A TLS shutdown would wait half a
+        minute for a receiver that does not answer.
         """
         self._transport.abort()
 
 
 class Handshake(ssl.SSLObject):
-    """Notes in the attempt that its TLS handshake has begun."""
+    """A TLS connection that stores in the attempt that its handshake has begun."""
 
     def do_handshake(self) -> None:
         attempt = ATTEMPT.get(None)
@@ -210,8 +220,8 @@ class Connector(aiohttp.TCPConnector):
     """
 
     def __init__(self, guard: Guard, resolver: DnsResolver, *, keeps: bool, has_proxy: bool = False) -> None:
-        """Create the connector. `keeps` is True if connections are used again. `has_proxy` is True if all requests
-        go through a proxy. The guard does not check the address of the proxy.
+        """Create the connector. `keeps` is True if connections are used again. If `has_proxy`, all requests go
+        through the proxy, and the guard does not check the address of the proxy.
         """
         guarded = _GuardedResolver(guard, resolver)
         super().__init__(
@@ -225,9 +235,8 @@ class Connector(aiohttp.TCPConnector):
         self._guarded = guarded
         self._has_proxy = has_proxy
         self._idle = Countdowns(KEEP_SECONDS, Connection.break_off)
-        """Connections that wait for a next request. aiohttp keeps as many connections as there are hosts. aiohttp
-        also shuts each connection down, which under TLS can wait half a minute for the receiver. wmsd therefore
-        closes idle connections just before aiohttp would.
+        """The idle connections. wmsd closes them just before aiohttp would: aiohttp does not limit their number,
+        and its way to close a TLS connection can wait half a minute for the receiver.
         """
 
     async def connect(
@@ -249,8 +258,8 @@ class Connector(aiohttp.TCPConnector):
         return connection
 
     async def _judge_for_proxy(self, attempt: Attempt) -> None:
-        """Look up the host's name for the guard's check. The proxy looks up the name itself, so a name that is
-        unknown here is accepted for https. Raise what `_GuardedResolver.resolve` raises.
+        """Check with the guard the addresses of the receiver, although the proxy looks up its name again. If the
+        name is unknown here, accept it for https only. Raise the same errors as `_GuardedResolver.resolve`.
         """
         if literal(attempt.host) is not None:
             return  # the address was checked with the URL
@@ -263,7 +272,7 @@ class Connector(aiohttp.TCPConnector):
         attempt.phase = Phase.CONNECTION
 
     def _wire(self, transport: asyncio.Transport | None, attempt: Attempt) -> Connection | None:
-        """Return the connection on which the attempt begins, or None if the connection is already lost."""
+        """Begin the attempt on a connection, and return the connection. Return None if it is already lost."""
         if transport is None:
             return None
         wire = transport.get_protocol()
@@ -274,8 +283,8 @@ class Connector(aiohttp.TCPConnector):
         return wire
 
     def _new_socket(self, info: tuple[Any, ...]) -> socket.socket:
-        """Return a new socket. Raise NotAllowed if the guard objects. Every connection passes here, including
-        those to an address in the URL.
+        """Return a new socket. Raise NotAllowed if the guard does not allow the address. aiohttp calls this for
+        every new connection, even if the URL contains the address.
         """
         family, kind, protocol, _, address = info
         attempt = ATTEMPT.get()
@@ -288,7 +297,9 @@ class Connector(aiohttp.TCPConnector):
 
 
 def _has_spoken(connection: "aiohttp.connector.Connection") -> bool:
-    """Return True if an idle connection has received data that no request asked for."""
+    """Return True if the connection cannot be used again, because it was closed or has received data without a
+    request.
+    """
     return connection.protocol is None or connection.protocol.should_close
 
 

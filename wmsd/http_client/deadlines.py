@@ -1,7 +1,8 @@
-"""Countdowns of equal length that share one timer: the first countdown to begin is the first to end. Attempts and
-idle connections use countdowns.
+"""Countdowns of equal length that share one timer, because the countdown that begins first also ends first.
+Attempts and idle connections use countdowns.
 
-`asyncio.timeout` sets a timer for each deadline, which takes half as long as signing a delivery.
+`asyncio.timeout` would set a separate timer for each deadline. Setting a timer takes half as long as signing a
+webhook delivery.
 """
 
 import asyncio
@@ -13,15 +14,15 @@ Item = TypeVar("Item")
 
 
 class Countdowns(Generic[Item]):
-    """Calls `is_over` with an item when `seconds` have passed since its countdown began, unless the countdown was
-    ended before.
+    """A set of countdowns, one for each item. When a countdown has run for `seconds`, `is_over` is called with the
+    item. `end` stops a countdown, and then `is_over` is not called.
     """
 
     def __init__(self, seconds: float, is_over: Callable[[Item], None]) -> None:
         self.seconds = seconds
         self._is_over = is_over
         self._until: dict[Item, float] = {}
-        """The end times by item, on the clock of the event loop."""
+        """For each item, the time when its countdown ends, on the clock of the event loop."""
         self._timer: asyncio.TimerHandle | None = None
 
     def __len__(self) -> int:
@@ -53,10 +54,10 @@ class Countdowns(Generic[Item]):
 
 
 class Deadline:
-    """A deadline like `asyncio.timeout`: it raises TimeoutError when the time has passed, unless the task was
-    cancelled by another caller too.
+    """A context manager like `asyncio.timeout`: it cancels the work inside when the time is over, and raises
+    TimeoutError. If another caller has cancelled the task too, it raises CancelledError instead.
 
-    The countdowns in `running` call `pass_by`.
+    `running` measures the time. Its `is_over` must call `pass_by`.
     """
 
     __slots__ = ("_cancelling", "_running", "_task", "has_passed")
@@ -74,7 +75,7 @@ class Deadline:
         return self
 
     def pass_by(self) -> None:
-        """Cancel the operation that the task waits for."""
+        """Cancel the task, because the time is over."""
         self.has_passed = True
         self._task.cancel()
 

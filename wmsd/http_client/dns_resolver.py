@@ -1,7 +1,7 @@
-"""Name lookups on separate threads, so that a name server that does not answer delays no other work.
+"""DNS lookups on separate threads. If a name server does not answer, other work continues.
 
-Each lookup has a separate daemon thread, because the process does not wait for daemon threads at its end. The
-process would wait for the threads of an executor.
+Each lookup has a separate daemon thread, because a process can exit while daemon threads are running. The process
+would wait for the threads of an executor.
 """
 
 import asyncio
@@ -16,22 +16,23 @@ Result = TypeVar("Result")
 MOST: Final = 64
 MOST_OF_PARTY: Final = 16
 MOST_OF_ZONE: Final = 8
-"""The most lookups that run at the same time: MOST in all, MOST_OF_PARTY of one party, and MOST_OF_ZONE for names
-of one party that end in the same two labels (a zone).
+"""The largest numbers of lookups that run at the same time. MOST is the limit for all lookups. MOST_OF_PARTY is
+the limit for one party, such as a company. MOST_OF_ZONE is the limit for one party's lookups in one zone: the
+names that end in the same two labels, such as example.com.
 
-Each party has a separate limit for a zone, because a zone may be as wide as co.uk.
+The zone limit counts each party separately, because many parties may need a zone such as co.uk.
 """
 
 Lookup = Callable[[str], list[str]]
 
 
 class LookupFailed(OSError):
-    """This machine could not look up a name. The error says nothing about the name."""
+    """The error for a lookup that failed because of this machine. The name may exist or not."""
 
 
 def system_lookup(host: str) -> list[str]:
-    """Return the addresses of the host. Raise gaierror, UnicodeError, or LookupFailed if this machine lacks a
-    resource.
+    """Return the addresses of the host. Raise gaierror or UnicodeError if the name cannot be resolved, and
+    LookupFailed if this machine cannot do the lookup.
     """
     try:
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=socket.AI_ADDRCONFIG)
@@ -46,7 +47,7 @@ class DnsResolver:
     def __init__(self, lookup: Lookup = system_lookup) -> None:
         self._lookup = lookup
         self._under_way: dict[str, tuple[int, asyncio.Future[list[str]]]] = {}
-        """The running lookups by host: the party that started the lookup, and its result."""
+        """For each host that is being looked up, the party that started the lookup, and the future result."""
         self._freed = asyncio.Event()
 
     async def addresses(self, host: str, party: int = 0) -> list[str]:

@@ -21,7 +21,9 @@ NOWHERE: Final = (
     "reason in the log, and can allow networks in {section}.allow_networks and "
     "{section}.allow_ports."
 )
-"""One sentence for both cases. Otherwise every user who may set a URL could find out the names in this network."""
+"""One sentence for two cases: the host is unknown, or its address is not allowed. Two different sentences would
+tell users which host names exist in this network.
+"""
 BY_ERRNO: Final = {
     errno.ECONNREFUSED: "{host} refused the connection at port {port}.",
     errno.EHOSTUNREACH: "{host} cannot be reached: there is no network route to it.",
@@ -36,7 +38,7 @@ BY_PHASE: Final = {
     Phase.ANSWER: "{host} closed the connection without an answer.",
     Phase.BODY: "{host} closed the connection in the middle of its answer.",
 }
-"""The sentence for an error without a helpful number, by the step that the attempt was waiting for."""
+"""The error sentence for each phase of an attempt. Used if the error number is not in BY_ERRNO."""
 SHORTAGES: Final = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS)
 BY_VERIFY_CODE: Final = {
     9: "The certificate of {host} is not valid yet.",
@@ -49,7 +51,7 @@ BY_VERIFY_CODE: Final = {
         "a private authority in {section}.ca_file.",
     ),
 }
-"""The sentences by OpenSSL's X509_V_ERR_… codes."""
+"""The error sentence for each code with which OpenSSL rejects a certificate (X509_V_ERR_…)."""
 NO_PROXY: Final = "The proxy in {section}.proxy cannot be reached."
 PROXY_REFUSES: Final = "The proxy in {section}.proxy did not connect to {host}, and answered with status {status}."
 OLD_TLS: Final = {"UNSUPPORTED_PROTOCOL", "TLSV1_ALERT_PROTOCOL_VERSION", "VERSION_TOO_LOW", "WRONG_SSL_VERSION"}
@@ -64,7 +66,9 @@ def out_of_time(attempt: Attempt, seconds: float) -> str:
 
 
 def is_shortage(error: Exception) -> bool:
-    """Return True if this machine lacked files, threads or memory, so that the failure is not the receiver's."""
+    """Return True if the attempt failed because this machine lacked files, threads or memory. The receiver did not
+    cause such a failure.
+    """
     return any(
         isinstance(cause, MemoryError | LookupFailed)
         or (isinstance(cause, OSError) and cause.errno in SHORTAGES)
@@ -74,8 +78,9 @@ def is_shortage(error: Exception) -> bool:
 
 
 def sentence(error: Exception, attempt: Attempt, complaints: RepeatedFailures, section: str) -> str:
-    """Return the sentence for the person in charge of the receiver. `complaints` logs the details for the admin.
-    `section` is the section of the settings that says which addresses are allowed.
+    """Return a sentence that says why the attempt failed. The sentence is for the person in charge of the
+    receiver. `complaints` logs details for the admin. `section` is the section of the settings that lists allowed
+    addresses.
     """
     found = _known(error, attempt)
     if found is None:
@@ -121,7 +126,9 @@ def _literally(text: str) -> str:
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """Yield the error and its causes, without aiohttp's own errors, which only look like those of ssl."""
+    """Yield the error and its causes. Leave out aiohttp's own errors, because some of them look like ssl
+    errors.
+    """
     seen: BaseException | None = error
     while seen is not None:
         if not isinstance(seen, aiohttp.ClientError):

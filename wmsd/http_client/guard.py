@@ -17,7 +17,9 @@ Address = IPv4Address | IPv6Address
 
 
 class Rule(Enum):
-    """How an entry in webhooks.allow_networks can allow an address."""
+    """Which entries in `allow_networks` can allow an address: any network that contains the address, only an entry
+    for this single address, or no entry.
+    """
 
     BY_NETWORK = "by network"
     ONE_BY_ONE = "one by one"
@@ -25,7 +27,7 @@ class Rule(Enum):
 
 
 class Range(NamedTuple):
-    """A range of addresses. `says` completes a sentence after "is"."""
+    """A range of addresses. `says` describes an address in the range, such as "a private address"."""
 
     rule: Rule
     says: str
@@ -91,11 +93,12 @@ TUNNELLED: Final = Range(Rule.NEVER, "a tunnel address, which hides another addr
 
 
 class Guard:
-    """The rules of one installation. `own_ports` are the ports that this service listens on.
+    """The rules for outgoing connections of one installation. `own_ports` are the ports that this service listens
+    on.
 
-    `allow_networks` are checked CIDR networks, as in the settings. An entry for a single address, such as
-    127.0.0.1/32, also allows addresses that no larger network allows. `allow_ports` are the ports that wmsd may
-    connect to at addresses in RANGES, in a form that `ports.parsed` reads.
+    `allow_networks` are the CIDR networks of the settings, which must be valid. Some addresses, such as 127.0.0.1,
+    are allowed only by an entry for the single address, such as 127.0.0.1/32. `allow_ports` are the ports that
+    wmsd may connect to at addresses in RANGES, in a form that `ports.parsed` reads.
     """
 
     def __init__(
@@ -132,8 +135,10 @@ class Guard:
         )
 
     def objection_to_address(self, address: str, port: int) -> str | None:
-        """Return an objection as `objection` does, but without the checks of the scheme and of the ports in
-        `ports.NEVER`. This is for a protocol other than HTTP, at a port that the settings name.
+        """Return a sentence that says why wmsd may not connect to this address and port, or None if it may.
+
+        Unlike `objection`, check neither the scheme nor `ports.NEVER`, because the protocol may be other than
+        HTTP.
         """
         try:
             ip = ip_address(address)
@@ -146,7 +151,7 @@ class Guard:
         return self._is_listed(ip_address(address))
 
     def objection_to_port(self, port: int) -> str | None:
-        """Return an objection to the port that holds for every address, or None."""
+        """Return a sentence if wmsd may not connect to this port at any address, or else None."""
         if port in ports.NEVER:
             return f"Port {port} belongs to another protocol. Use a different port."
         return None
@@ -220,7 +225,9 @@ def last_four(ip: IPv6Address) -> IPv4Address:
 
 
 def _is_isatap(ip: IPv6Address) -> bool:
-    """Return True for an ISATAP address: the last four bytes are an IPv4 address, and the bytes before mark it."""
+    """Return True for an ISATAP address. Such an address ends with 00:00:5e:fe or 02:00:5e:fe and an
+    IPv4 address.
+    """
     return int(ip) >> 32 & 0xFDFF_FFFF == 0x0000_5EFE
 
 

@@ -1,5 +1,5 @@
-"""The guarded client, imported and opened when wmsd first sends something, because a server start does not need
-the client.
+"""A wrapper that imports and opens the guarded HTTP client at the first request, so that the server
+starts faster.
 """
 
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ class LazyClient:
         wanted: int | None = None,
         proxy: str = "",
     ) -> None:
-        """Create the client. If `keep_answers` is False, callers get only the status of a receiver's answer.
+        """Create the client. If `keep_answers` is False, `post` returns answers without headers and body.
         `GuardedClient` explains the other parameters.
         """
         self._guard = guard

@@ -1,5 +1,5 @@
-"""The ports that wmsd may connect to. Some are never allowed. At addresses that only the settings allow, only a
-few ports are allowed.
+"""The ports that wmsd may connect to. The ports in NEVER are always refused. At special addresses, such as private
+ones, only the ports in the settings are allowed.
 """
 
 import re
@@ -17,14 +17,16 @@ NEVER: Final = frozenset(
         *(6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10_080),
     }
 )
-"""Ports of other protocols, whose servers could take an HTTP request for a request of their protocol. The list is
-that of the bad ports in the Fetch standard, https://fetch.spec.whatwg.org/#port-blocking.
+"""The ports of other protocols. A server at such a port could misunderstand an HTTP request as a command of its
+own protocol. Source: the "bad ports" of the Fetch standard, https://fetch.spec.whatwg.org/#port-blocking.
 """
 _ENTRY: Final = re.compile(r"(\d{1,5})(?:-(\d{1,5}))?", re.ASCII)
 
 
 def parsed(entries: Sequence[int | str]) -> list[range]:
-    """Parse ports such as 8443 and ranges such as "8000-8999". Raise ValueError if an entry is not valid."""
+    """Return a range for each entry. An entry is a port such as 8443, or a text such as "8000-8999". Raise
+    ValueError if an entry is not valid.
+    """
     return [_range(entry) for entry in entries]
 
 

@@ -1,4 +1,4 @@
-"""The trusted certificate authorities for outgoing connections: those of the system, and those of
+"""The trusted certificate authorities for outgoing connections: the authorities of the system and of
 webhooks.ca_file.
 """
 
@@ -18,13 +18,14 @@ BUNDLES: Final = (
 
 
 class AuthoritiesError(Exception):
-    """The authorities cannot be read; the message names the setting."""
+    """The error for a file of authorities that cannot be read. The message names the setting."""
 
 
 def dialling_context(ca_file: str, section: str = "webhooks") -> ssl.SSLContext:
-    """Return the TLS context. Reading the files takes 20 ms or more.
+    """Return a TLS context that trusts the authorities of the system and of `ca_file`. Reading the files takes 20
+    ms or more.
 
-    `section` is the section of the settings that names `ca_file`. Raise AuthoritiesError if this file cannot be
+    `section` is the section of the settings that names `ca_file`. Raise AuthoritiesError if `ca_file` cannot be
     read.
     """
     context = ssl.create_default_context()
@@ -39,15 +40,16 @@ def dialling_context(ca_file: str, section: str = "webhooks") -> ssl.SSLContext:
 
 
 def knows_authorities(context: ssl.SSLContext) -> bool:
-    """Return True if this system has any authorities. Authorities in a folder are read only when they are
-    needed.
+    """Return True if `context` has authorities, or if this system has a folder of authorities.
+
+    OpenSSL loads the authorities in a folder later, when it needs them.
     """
     return bool(context.cert_store_stats()["x509_ca"]) or _has_authorities()
 
 
 def _see_that_they_were_read(context: ssl.SSLContext) -> None:
-    """Read the system's file if OpenSSL failed to read it, because OpenSSL does not report this failure. Raise
-    OSError if the file cannot be read.
+    """Read the system's file of authorities again if `context` has no authorities, because OpenSSL does not report
+    that it failed to read the file. Raise OSError if the file cannot be read.
     """
     file = ssl.get_default_verify_paths().cafile
     if file is not None and not context.cert_store_stats()["x509_ca"]:
@@ -56,8 +58,9 @@ def _see_that_they_were_read(context: ssl.SSLContext) -> None:
 
 
 def _has_authorities() -> bool:
-    """Return True if OpenSSL searches where this system has its authorities. A built executable may search
-    elsewhere.
+    """Return True if there are authorities in the file or folder where OpenSSL looks for them.
+
+    The OpenSSL in a built executable may look in other places than this system uses.
     """
     paths = ssl.get_default_verify_paths()
     return paths.cafile is not None or (paths.capath is not None and any(Path(paths.capath).glob("*.0")))

@@ -98,7 +98,9 @@ def _host_errors(host: str, scheme: str, port: int, guard: Guard) -> Iterator[st
 
 
 def literal(host: str) -> str | None:
-    """Return the address that a host means without a name lookup, or None if the host needs a lookup."""
+    """Return `host` if it is an IP address, and 127.0.0.1 if it is a name such as localhost. Return None for other
+    names, which need a DNS lookup.
+    """
     if ":" in host:
         return host
     if re.fullmatch(_LOCAL, host):
@@ -110,7 +112,9 @@ def literal(host: str) -> str | None:
 
 
 def header_errors(headers: Mapping[str, str]) -> dict[str, list[str]]:
-    """Return sentences by header name. The sentences about all headers together are under the empty name."""
+    """Return the error sentences for each header name that has errors. The key "" has the errors that concern all
+    headers together.
+    """
     errors = {name: found for name, value in headers.items() if (found := list(_errors_of_one(name, value)))}
     if of_all := list(_errors_of_all(headers)):
         errors[""] = of_all
@@ -137,8 +141,9 @@ def _errors_of_one(name: str, value: str) -> Iterator[str]:
 
 
 def is_own(name: str) -> bool:
-    """Return True if the delivery sets this header itself. Like many receivers, wmsd treats an underscore as a
-    hyphen.
+    """Return True if wmsd itself sets this header in each webhook delivery, so that a user may not set it.
+
+    Like many receivers, wmsd treats an underscore in the name as a hyphen.
     """
     plain = name.lower().replace("_", "-")
     return plain in OWN_HEADERS or plain.startswith(OWN_PREFIXES)

@@ -32,8 +32,7 @@ async def upload_as_json(
 ) -> dict[str, Any]:
     """Return an upload in the form of JSON, with its state, progress and preview.
 
-    The state is "imported" if the company's file has a record of the import, even if the upload's own files have
-    another state.
+    If the company's file has a record of the import, the state is "imported", whatever state `about` has.
     """
     found = await database.read(lambda tx: record.of_upload(tx, upload.id))
     state, message = about.state, about.message

@@ -19,8 +19,8 @@ DELIMITERS: Final = (",", ";", "\t")
 CSV_FIELD_LIMIT: Final = 1024 * 1024
 UNFINISHED: Final = "unexpected end of data"
 TOO_LARGE: Final = "field larger than field limit"
-"""`UNFINISHED` and `TOO_LARGE` are parts of messages of Python's CSV reader. Usually their cause is a quotation
-mark that is never closed: the file ends in a cell, or a cell is too long.
+"""`UNFINISHED` and `TOO_LARGE` are parts of error messages of Python's CSV reader. Usually the file then has a
+quotation mark that is never closed: the file ends inside a cell, or a cell is too long.
 """
 NO_ROWS: Final = "The file has only the line that names the columns, so there are no rows to import."
 Columns = Mapping[str, FieldInfo]
@@ -29,10 +29,10 @@ Columns = Mapping[str, FieldInfo]
 LIKE: Final = 0.7
 """How similar a mistyped column name must be to a known column, from 0 to 1."""
 MOST_NAMED: Final = 20
-"""The most unknown columns that an error names, and for which wmsd looks for a similar known column."""
+"""The most unknown columns that one error names. wmsd looks for similar known columns only for that many names."""
 LONGEST_NAMED: Final = 60
 MOST_COLUMNS: Final = 200
-"""The most columns of a file. Every kind has fewer, so a file with more columns is not meant for an import."""
+"""The most columns that a file may have. Each kind of file has fewer columns than that."""
 
 
 class Unreadable(Exception):
@@ -45,8 +45,8 @@ class Unreadable(Exception):
 
 
 class WrongHeader(Unreadable):
-    """The error for a wrong header. `wrong` has the error sentences by column name, as the file writes the name.
-    The name "" means the whole header.
+    """The error for a wrong header. `wrong` maps each wrong column name to its error sentences. The key "" is for
+    errors of the whole header.
     """
 
     def __init__(self, wrong: Mapping[str, Sequence[str]]) -> None:
@@ -103,10 +103,10 @@ def column_name(heading: str, columns: Columns) -> str:
 def read_header(
     columns: Columns, required: Iterable[str], cells_of_it: Sequence[str], of_lines: Collection[str] = ()
 ) -> Header:
-    """Compare the cells of the first line with the known columns, and return the names with their errors.
+    """Compare the cells of the header (`cells_of_it`) with the known `columns`. Return the names and their errors.
 
-    `of_lines` are the columns of document lines. A file of documents without any of these columns only changes
-    existing documents, so none of the columns in `required` is necessary.
+    `of_lines` are the columns of document lines. If the file has none of these columns, it only changes existing
+    documents. In this case the columns in `required` may be missing.
     """
     names = tuple(column_name(heading, columns) for heading in cells_of_it)
     unknown: dict[str, str | None] = {}
@@ -184,7 +184,9 @@ def split(texts: Iterable[str], delimiter: str | None) -> Iterator[Line]:
 
 
 class Quotes:
-    """An iterator over lines that knows in which line the quotation mark is that is still open (`open_since`)."""
+    """An iterator over the lines of a file. `open_since` is the number of the line with a quotation mark that is
+    not closed yet, or None.
+    """
 
     def __init__(self, lines: Iterator[str]) -> None:
         self._lines = lines
@@ -205,7 +207,9 @@ class Quotes:
 
     @property
     def begun(self) -> int:
-        """The line of the quotation mark that is still open, or else the first line of the current record."""
+        """The number of the line with the quotation mark that is not closed yet. If there is none, the number of
+        the first line of the current record.
+        """
         return self.open_since or self._before + 1
 
     def __iter__(self) -> "Quotes":
@@ -221,7 +225,7 @@ class Quotes:
 
 
 def ends_in(text: str) -> int:
-    """Return the number of line ends in `text`, each of which may be LF, CR or CR LF."""
+    """Return the number of line ends in `text`. LF, CR and CR LF each count as one line end."""
     ends = text.count("\n")
     return ends + text.count("\r") - text.count("\r\n") if "\r" in text else ends
 
@@ -231,10 +235,10 @@ def _unguarded(row: list[str]) -> list[str]:
 
 
 def _under(width: int, nameless: set[int], row: Line) -> Line:
-    """Return the row without empty cells after the last column, and without columns that have no heading.
+    """Return the row without the columns that have no heading, and without empty cells after the last column. Some
+    spreadsheets add such empty cells.
 
-    `width` is the number of columns, and `nameless` the positions, from 0, of the columns without a heading. Some
-    spreadsheets add empty cells to short rows.
+    `width` is the number of columns, and `nameless` the positions, from 0, of the columns without a heading.
     """
     found = row.cells
     while len(found) > width and not found[-1]:
@@ -265,8 +269,8 @@ def _named(
 
 
 def _wrong_names(columns: Columns, header: Header) -> Iterator[tuple[str, str]]:
-    """Yield each wrong column of the header with its error sentence. One sentence covers all unknown columns
-    without a similar column, so that the list of known columns appears only once.
+    """Yield each wrong column of the header with its error sentence. All unknown columns without a similar column
+    share one sentence, because the sentence lists all known columns.
     """
     for name, near in header.unknown.items():
         if near:
@@ -302,8 +306,9 @@ def _values(
 ) -> dict[str, object] | None:
     """Return the values of the row by column, or None if the number of cells is wrong. Add errors to `outcome`.
 
-    A cell that cannot be read stays text, so that the other errors of the row are found too. An empty cell means
-    null or an empty list; in other columns, the value is missing.
+    If a cell cannot be read, its value is the text of the cell, so that later checks can find the other errors of
+    the row. For an empty cell, the value is None or an empty list if the column allows this. Otherwise the result
+    has no value for the column.
     """
     if row.stray is not None:
         sentence = f"has a value in column {row.stray}, but this column has no heading"

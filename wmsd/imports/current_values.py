@@ -23,8 +23,8 @@ from wmsd.warehouse.stock.store import Place
 Values = Mapping[str, Any]
 LONGEST_NUMBER: Final = 20
 Current = Callable[[Transaction, Values], Values | None]
-"""A function that takes the values of a row, and returns the current values of the row's record by column. It
-returns None if the row would create a record.
+"""A function that takes the values of a row and returns the current values, by column, of the record that the row
+would change. The function returns None if the row would create a record.
 """
 
 
@@ -81,7 +81,9 @@ def _packaging_movement(tx: Transaction, row: Values) -> Values | None:
 
 
 def _document(kind: DocumentKind, tx: Transaction, row: Values) -> Values | None:
-    """Return the fields of the document without its lines, because a row does not say which line it changes."""
+    """Return the current fields of the document. Leave out its lines, because a row does not say which line it
+    changes. Return None if there is no such document.
+    """
     found, of_lines = rows_of_document(kind, tx, row), DocumentRows(kind).line_columns
     if found is None:
         return None
@@ -89,7 +91,7 @@ def _document(kind: DocumentKind, tx: Transaction, row: Values) -> Values | None
 
 
 def rows_of_document(kind: DocumentKind, tx: Transaction, row: Values) -> list[Values] | None:
-    """Return the rows that a file would have for the current document that `row` names by code or external_ref.
+    """Return the current document as file rows. `row` names the document by `code` or `external_ref`.
 
     Return None if there is no such document.
     """

@@ -9,13 +9,12 @@ from wmsd.db.engine.staging import StagingFolder
 
 MEGABYTE = 1_000_000
 SHARE_OF_DISK: Final = 4
-"""A divisor: one import may use a quarter of the spare disk space, because two imports may run at the same time.
-"""
+"""The spare disk space is divided by this number for one import, because two imports may run at the same time."""
 
 
 def staging_folder(folder: Path) -> StagingFolder:
-    """Return a staging folder on the disk of the data, with limits for its size, for an import that was started in
-    the browser. Raise OSError if the disk cannot be examined.
+    """Return a staging folder for an import that was started in the browser. The free space of the disk limits the
+    size of the staged rows. Raise OSError if the disk cannot be examined.
     """
     disk = disk_of(folder)
     spare = max(disk.free - disk.refused_below, 0)

@@ -23,7 +23,7 @@ ENCODINGS: Final[Mapping[str, str]] = {
 }
 """The encodings that a user can choose, with their names for people."""
 GUESSABLE: Final = ("utf-8", "windows-1250", "windows-1252")
-"""The encodings that an error can suggest: encodings in which not every file is valid."""
+"""The encodings that an error may suggest. Almost every file is valid in the other encodings."""
 MARKED: Final = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 OTHER_FILES: Final = {
     b"PK\x03\x04": "is an Excel workbook (.xlsx) or another zip file",
@@ -32,7 +32,7 @@ OTHER_FILES: Final = {
     b"%PDF": "is a PDF",
     b"\x28\xb5\x2f\xfd": "is compressed",
 }
-"""The kinds of files that are not text, by the first bytes of the file."""
+"""Files that are not text: their first bytes, and how an error describes them."""
 SAVE_AS: Final = "Save the file as CSV UTF-8, then choose the new file."
 BLOCK: Final = 64 * 1024
 
@@ -40,9 +40,9 @@ BLOCK: Final = 64 * 1024
 class Encoding(NamedTuple):
     """An encoding of a file.
 
-    If the encoding is a guess, `others` are the encodings that can also read the file, but with other letters.
-    `is_doubtful` is True if the guess is probably wrong, because most of the non-ASCII characters would not be
-    letters, as in files from DOS.
+    If the encoding is a guess, `others` are the other possible encodings, which give different letters.
+    `is_doubtful` is True if the guess is probably wrong: most non-ASCII characters would not be letters. Files
+    from DOS are an example.
     """
 
     name: str
@@ -51,8 +51,8 @@ class Encoding(NamedTuple):
 
 
 def encoding_of(file: IO[bytes], chosen: str | None) -> Encoding:
-    """Return the encoding of the byte order mark of the file, or else the encoding that the user has chosen, or
-    else the detected encoding.
+    """Return the encoding of the file. A byte order mark decides first, then the user's choice `chosen`. If both
+    are missing, detect the encoding from the bytes.
 
     Raise Unreadable if the file is no text, and WrongEncoding if the user must choose the encoding.
     """
@@ -108,8 +108,8 @@ def _of_bytes(file: IO[bytes]) -> Encoding:
 
 
 def _fits_none(file: IO[bytes], number: int, choices: tuple[str, ...]) -> "WrongEncoding":
-    """Return an error that asks the user to choose the encoding. The error shows how each of `choices` would read
-    the line `number`.
+    """Return an error that asks the user to choose the encoding. The error shows line `number` in each encoding of
+    `choices`.
     """
     file.seek(0)
     line = next(islice(file, number - 1, None), b"").strip()
@@ -174,8 +174,8 @@ MOST_ROWS: Final = 10_000
 
 
 class Sample(NamedTuple):
-    """A cell that shows the user how the letters of the file were read. `others` has, by encoding, the text of the
-    cell in the other encodings that can read the whole file.
+    """A cell that shows the user how the file was decoded. `others` maps each other possible encoding to the text
+    that the cell would have in it.
     """
 
     line: int

@@ -72,7 +72,7 @@ def short_cell(cell: str) -> str:
 
 
 def with_cells(file: IO[bytes], columns: Columns, form: Form, errors: Iterable[CellError]) -> list[Wrong]:
-    """Return the errors with the beginnings of their cells, which are read again from the file."""
+    """Read the file again, and return the errors together with the text of their cells. Long texts are cut."""
     errors = list(errors)
     wanted = {error.line for error in errors}
     last = max(wanted, default=0)
@@ -105,7 +105,9 @@ def _cell(names: list[str], row: list[str] | None, error: CellError) -> str | No
 
 
 def of_file(error: Unreadable) -> list[Wrong]:
-    """Return the errors that prevent reading the file. Errors of the header are errors of row 1."""
+    """Convert the exception for an unreadable file to a list of errors. Errors of the header get the row
+    number 1.
+    """
     if isinstance(error, WrongHeader):
         at = [(column, sentence) for column, sentences in error.wrong.items() for sentence in sentences]
         return [Wrong(1, column, None, sentence.removesuffix(".")) for column, sentence in at]
@@ -113,11 +115,11 @@ def of_file(error: Unreadable) -> list[Wrong]:
 
 
 def in_both(errors: Errors, others: Errors) -> tuple[list[CellError], int]:
-    """Return the errors that occur with both decimal marks, and the number of these errors.
+    """Return the first errors that occur with both decimal marks, and the number of all such errors.
 
-    `errors` are the errors of the file with one decimal mark, `others` those with the other mark. Both contain
-    only the sentences of the first errors. Of further errors, only the cells are known, so further errors are only
-    counted.
+    `errors` are the errors of the file with one decimal mark, and `others` the errors with the other mark. Both
+    have sentences for the first errors only. For further errors, both know only the cells, which are enough to
+    count.
     """
     known = {(each.line, each.column): _with_either_mark(each) for each in others.first}
     either = [each for each in map(_with_either_mark, errors.first) if others.has(each.line, each.column)]
@@ -130,7 +132,7 @@ def _with_either_mark(error: CellError) -> CellError:
 
 
 def cells_to_ask(guessed: Guess) -> list[Wrong]:
-    """Return an error for each of the cells that make the decimal mark unclear (`Guess.questions`)."""
+    """Return an error for each cell in `Guess.questions`. The error asks the user to choose the decimal mark."""
     return [Wrong(each.line, each.column, each.text, CHOOSE) for each in guessed.questions]
 
 
@@ -156,7 +158,7 @@ TABLES: Final[Mapping[str, str]] = {
     **{kind.noun: kind.table for kind in (CLIENTS, PARTNERS, WAREHOUSES)},
     **{kind.table.noun: kind.table.name for kind in DOCUMENTS},
 }
-"""The tables in which similar codes are searched, by the noun in the sentence "is not a … of this company"."""
+"""The table to search for a similar code. The key is the noun in the error "is not a … of this company"."""
 
 
 def with_similar_codes(tx: Transaction, errors: Iterable[Wrong]) -> list[Wrong]:

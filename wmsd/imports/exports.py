@@ -33,9 +33,9 @@ def can_be_exported(kind_name: str) -> bool:
 
 
 def as_lines(walking: Operation, columns: Sequence[str], moments: Collection[str], zone: ZoneInfo) -> Operation:
-    """Return an operation that lists the same records as `walking`, but as one CSV line for each record.
+    """Return an operation that lists the same records as `walking`, with one CSV line for each record.
 
-    The answer also has the field `seconds`: the processor time in seconds that the lines took. The columns in
+    The field `seconds` of the answer is the processor time in seconds that was used for the lines. The columns in
     `moments` contain local times of `zone`, in a form that spreadsheets can read.
     """
     written = partial(time_zones.for_spreadsheets, zone=zone)
@@ -86,10 +86,10 @@ def as_export(walking: Operation, kind_name: str) -> Operation:
 def _lines_of(
     walking: Operation, csv: Callable[[], CsvLines | None], cells: Callable[[Transaction, Records], Cells]
 ) -> Callable[..., CursorPage]:
-    """Return the action of an operation like `walking` that answers with CSV lines.
+    """Return a function that does the work of `walking`, but answers with CSV lines.
 
-    `csv` returns the columns of the lines, so that SQLite can render them, or None if SQL cannot render the rows.
-    `cells` converts records to cells, if SQLite has rendered no lines.
+    `csv` describes the columns, so that SQLite can write the lines. `csv` returns None if SQLite cannot do this.
+    If SQLite has written no lines, `cells` converts the records to cells.
     """
 
     def lines(tx: Transaction, **asked: Any) -> CursorPage:

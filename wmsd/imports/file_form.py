@@ -22,11 +22,11 @@ LONGEST_LINE: Final = 4 * 1024 * 1024
 PIECE: Final = 64 * 1024
 """The number of characters that are read in one step."""
 LINES: Final = re.compile(r"[^\r\n]*[\r\n]+")
-"""A line with its line end and the empty lines after it."""
+"""A pattern for a line, its line end, and the empty lines after it."""
 MOST_QUESTIONS: Final = 5
 NAMES_DELIMITER: Final = re.compile(r"sep=.(?:\r\n|\r|\n|\Z)", re.IGNORECASE)
-"""A first line such as `sep=;`, which names the delimiter for spreadsheets. wmsd skips this line, and detects the
-delimiter from the header.
+"""A pattern for a first line such as `sep=;`, which names the delimiter for spreadsheets. wmsd skips this line,
+and detects the delimiter from the header.
 """
 MARK: Final = "\ufeff"
 """The byte order mark, decoded."""
@@ -59,8 +59,8 @@ class Guess:
     the user has chosen the mark.
     """
     sample: Sample | None = None
-    """A cell that shows how the letters were read, if the detected encoding is doubtful, or if another encoding
-    would read letters differently; otherwise None.
+    """A cell that shows how the file was decoded, or None. There is a sample if the detected encoding is doubtful,
+    or if another encoding would give different letters.
     """
 
     @property
@@ -209,10 +209,10 @@ class Numbers:
 
 
 def _with_decimal(form: Form, numbers: Numbers) -> Guess:
-    """Return a guess with the decimal mark of the cells in `numbers.sure`, if all of them show the same mark.
+    """Return a guess of the decimal mark. If all cells in `numbers.sure` show the same mark, use this mark.
 
-    The guess has questions if these cells show different marks, if no cell shows a mark although a cell has two
-    meanings, or if a cell such as `1.000` would be read as 1.
+    The guess has questions in three cases: the cells show different marks; some cells have two meanings and no
+    cell shows the mark; or a cell such as `1.000` would be read as 1.
     """
     if len(numbers.sure) > 1:
         return Guess(form, questions=sorted(numbers.sure.values()))

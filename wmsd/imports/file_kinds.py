@@ -98,12 +98,12 @@ class Kind:
     """The function that creates an import. It takes the options of the kind as keyword arguments."""
     records: Callable[[Transaction], Iterator[dict[str, Any]]]
     rows: Callable[[Transaction, Iterable[dict[str, Any]]], Iterator[dict[str, Any]]] | None = None
-    """The function that returns the rows of some records, if a record has several rows; otherwise None. The
-    numbers in the records are texts.
+    """A function that converts records to rows. None if each record has exactly one row. The numbers in the
+    records are strings.
     """
     own: Mapping[str, str] | None = None
-    """By column, the SQL of the columns that are not fields of the record. None if a record has several rows, or
-    if there is no operation that exports this kind (see `can_be_exported`).
+    """The SQL for each column that is not a field of the record. None if a record has several rows, or if no
+    operation exports this kind (see `can_be_exported`).
     """
     outcome: type[Outcome] = Outcome
     options: tuple[str, ...] = ()
@@ -113,10 +113,10 @@ class Kind:
     lines.
     """
     table: str | None = None
-    """The table whose column `code` the rows fill, if wmsd warns about similar codes; otherwise None."""
+    """The table with the codes of the records. None if wmsd does not warn about similar codes for this kind."""
     bytes_per_row: int = 1000
-    """The most bytes per row that the company's file and its write-ahead log need while rows are written. Measured
-    with 5 000 to 20 000 rows.
+    """How many bytes of disk space one row needs at most while rows are written, in the company's file and its
+    write-ahead log. Measured with 5 000 to 20 000 rows.
     """
 
 
@@ -240,9 +240,11 @@ KINDS: Final[Mapping[str, Kind]] = {
 
 
 def import_csv(tx: Transaction, kind: Kind, lines: Iterable[str], **options: object) -> Outcome:
-    """Import a few rows in the transaction `tx`. `lines` are the lines of the file, with the header first.
+    """Import a few rows in the transaction `tx`, and return the outcome. `lines` are the lines of the file, with
+    the header first, and `options` the options of the kind.
 
-    Raise ImportRefused with all errors, or Unreadable if the file is no valid CSV; the caller must then roll back.
+    Raise ImportRefused with all errors, or Unreadable if the file is no valid CSV. After an error the caller must
+    roll back.
     """
     outcome, importing = kind.outcome(), kind.importing(**options)
     importing.gather(
@@ -266,13 +268,16 @@ def import_beside(
     outcome: Outcome | None = None,
     **options: object,
 ) -> Outcome:
-    """Import any number of rows, which are first stored in a separate file. Other writers wait only during the
-    last step.
+    """Import any number of rows, and return the outcome. `texts` are the lines of the file, with the header first.
 
-    The last step checks the rows again, because other users may have changed records since the first check. A dry
-    run changes nothing. `options` are the options of the kind. If you need only the counts, pass a plain
-    `Outcome()` as `outcome`, because the default outcome of a kind may need much memory. Raise ImportRefused with
-    all errors, Unreadable if the file is no valid CSV, and Problem or FileFull if `room` is too small.
+    The rows are first stored and checked in a separate file. Only the last step, which writes the records, makes
+    other writers wait. This step checks the rows again, because other users may have changed records since the
+    first check.
+
+    A dry run changes nothing. `watch` receives the progress, and `options` are the options of the kind. If you
+    need only the counts, pass a plain `Outcome()` as `outcome`, because the default outcome of a kind may need
+    much memory. Raise ImportRefused with all errors, Unreadable if the file is no valid CSV, and Problem or
+    FileFull if the import exceeds the limits of `room`.
     """
     outcome, importing, watch = outcome or kind.outcome(), kind.importing(**options), watch or Watch()
     rows = read_rows(kind.columns, kind.required, texts, outcome, form, kind.of_lines)
@@ -329,7 +334,7 @@ def _refuse(outcome: Outcome) -> None:
 
 
 class DryRun(Exception):
-    """The exception that rolls back a dry run without errors."""
+    """The exception that rolls back the changes at the end of a successful dry run."""
 
 
 def write_headings(kind: Kind, file: IO[str]) -> None:

@@ -22,7 +22,9 @@ Line = tuple[str, ...]
 
 
 def first_rows(kind_name: str, rows: Iterator[Row], most: int) -> tuple[list[Row], list[Row]]:
-    """Return the first `most` rows, and separately the next rows of the same document as the last row."""
+    """Return two lists: the first `most` rows, and the following rows that belong to the document of the
+    last row.
+    """
     first = list(islice(rows, most))
     if not first or kind_name not in REPLACED:
         return first, []
@@ -35,9 +37,9 @@ def first_rows(kind_name: str, rows: Iterator[Row], most: int) -> tuple[list[Row
 
 
 def line_changes(tx: Transaction, kind_name: str, rows: Iterable[Row]) -> dict[int, dict[str, Any]]:
-    """Return a dict with an entry, by row number, for each row of a document whose lines would change.
+    """Return the changes of document lines by row number. The result has every row of each changed document.
 
-    The value for the first row of a document is the result of `_change`. The values for its other rows are empty.
+    The first row of a document has the result of `_change`. The other rows have an empty dict.
     """
     kind, found = REPLACED.get(kind_name), dict[int, dict[str, Any]]()
     if kind is None:
@@ -57,10 +59,10 @@ def line_changes(tx: Transaction, kind_name: str, rows: Iterable[Row]) -> dict[i
 
 
 def _preview_columns(kind: DocumentKind, in_file: DocumentRows, rows: Sequence[Row]) -> list[str]:
-    """Return the columns of the lines that a preview shows.
+    """Return the line columns that a preview shows.
 
-    A second column for the same reference, such as `item` beside `article_code`, is left out if a row does not
-    fill it.
+    Two columns may refer to the same record, such as `article_code` and `item`. Leave out the second column if a
+    row has no value in it.
     """
     extra = {name for names in kind.in_files.columns.values() for name in names[1:]}
     left_out = {name for name in extra if any(row.values.get(name) is None for row in rows)}
@@ -68,8 +70,8 @@ def _preview_columns(kind: DocumentKind, in_file: DocumentRows, rows: Sequence[R
 
 
 def _line(columns: Iterable[str], values: Mapping[str, Any]) -> Line:
-    """Return the cells of a line. A cell, such as the warehouse of the line, is empty if it equals the value of
-    the whole document.
+    """Return the cells of a line. If a value, such as the warehouse, is the same as in the document itself, its
+    cell is empty.
     """
     cells = {name: as_cell(values.get(name)) for name in columns}
     own = {
@@ -79,8 +81,8 @@ def _line(columns: Iterable[str], values: Mapping[str, Any]) -> Line:
 
 
 def _change(before: Sequence[Line], after: Sequence[Line]) -> dict[str, Any]:
-    """Return the first removed lines (`go`) and added lines (`come`), and the numbers of further lines (`more_go`,
-    `more_come`). The lists are empty if only the order of the lines differs.
+    """Return the first removed lines (`go`) and the first added lines (`come`). `more_go` and `more_come` count
+    the other removed and added lines. If only the order of the lines differs, the lists are empty.
     """
     goes, comes = _without(before, after), _without(after, before)
     return {

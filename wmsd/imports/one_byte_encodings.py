@@ -13,8 +13,8 @@ from typing import Final, NamedTuple
 class Alphabet(NamedTuple):
     """The non-ASCII letters of a language.
 
-    `rare` letters hardly ever occur in a file without `common` letters. If the only non-ASCII letters of a file
-    are `ě`, `ď` or `ő`, they do not indicate a language. In Windows-1252, their bytes are `ì`, `ï` and `õ`.
+    A file with `rare` letters almost always has `common` letters too. If all non-ASCII letters of a file seem to
+    be `ě`, `ď` or `ő`, the language is not clear: in Windows-1252, the same bytes are `ì`, `ï` and `õ`.
     """
 
     common: str
@@ -47,14 +47,15 @@ LANGUAGES: Final[Mapping[str, Iterable[Alphabet]]] = {
     "windows-1250": CENTRAL,
     "iso-8859-2": CENTRAL,
 }
-"""The languages of each encoding. If two encodings explain the letters equally well, the first encoding is chosen.
+"""The languages of each encoding. If two encodings fit the letters of a file equally well, wmsd takes
+the first.
 """
 NO_TEXT: Final[Mapping[str, frozenset[int]]] = {
     "windows-1252": frozenset(b"\x81\x8d\x8f\x90\x9d"),
     "windows-1250": frozenset(b"\x81\x83\x88\x90\x98"),
     "iso-8859-2": frozenset(range(0x80, 0xA0)),
 }
-"""By encoding, the bytes that stand for no character or for a control character. No text contains these bytes."""
+"""For each encoding, the bytes that never occur in text: they mean no character, or a control character."""
 
 
 def _same(one: str, other: str) -> frozenset[int]:
@@ -67,8 +68,8 @@ SHARED: Final[Mapping[str, frozenset[int]]] = {
     "windows-1250": _same("windows-1252", "windows-1250"),
     "iso-8859-2": _same("windows-1252", "iso-8859-2"),
 }
-"""By encoding, the bytes that mean the same character in an encoding for the other part of Europe: in a Central
-European encoding for `windows-1252`, and in `windows-1252` for the Central European encodings.
+"""For each encoding, the bytes that mean the same character in a Western and in a Central European encoding.
+`windows-1252` is compared with `windows-1250`, and each Central European encoding with `windows-1252`.
 """
 OF_THE_WEST: Final = (
     b"\xa1",
@@ -82,9 +83,9 @@ OF_THE_WEST: Final = (
     b"\x9cu",
     b"\x9ci",
 )
-"""The bytes that indicate a Western language. In the Central European encodings, the bytes of `¡`, `¢`, `²` and
-`½` would be accents without a letter. `ão`, `ões`, `œu` and `œi` would be pairs of letters that hardly any Central
-European word has.
+"""Bytes that indicate a Western language: the characters `¡`, `¢`, `²` and `½`, and the letters `ão`, `ões`, `œu`
+and `œi`. In the Central European encodings, the same bytes would be accents without a letter, or letters that
+hardly ever follow each other.
 """
 BEYOND_ASCII: Final = re.compile(r"[^\x00-\x7f]")
 COMMON, RARE = 2, 1
@@ -102,21 +103,23 @@ LONELY: Final = re.compile(
     b"|%(mark)s(?:(?!%(letter)s)|(?<!%(letter)s.)(?!%(small)s))"
     % {b"letter": _LETTER, b"small": _SMALL, b"sign": _SIGN, b"enclosing": _ENCLOSING, b"mark": _MARK}
 )
-"""Bytes that are signs in Windows-1252 and letters in Central European encodings. The pattern finds them in the
-places where signs are usual: `m³`, `5 £`, `1º`, `«Café»`. In other places, such a byte counts as a letter: before
-a letter, or as the last letter of a word with four or more letters. The bytes of `®` and `©` also count as letters
-at the beginning of a word, before a small letter. Therefore `Žďár` and `Škofja` in ISO 8859-2 are words, but
+"""A pattern for bytes that are probably signs, such as `³` and `£`. Each of these bytes is a sign in Windows-1252
+and a letter in a Central European encoding.
+
+The pattern finds such a byte where signs are usual: `m³`, `5 £`, `1º`, `«Café»`. It does not find the byte where a
+letter is more likely: before a letter, or at the end of a word with four or more letters. It finds `®` and `©`
+before a word, but not if a small letter follows. Therefore `Žďár` and `Škofja` in ISO 8859-2 are words, but
 `©Acme` is not.
 """
 
 
 DOS: Final = ("cp852", "cp850", "mac-roman")
-"""The encodings of DOS and of old Macs. wmsd never guesses these encodings, so a user must choose one."""
+"""The encodings of DOS and of old Macs. wmsd uses these encodings only if a user chooses them."""
 USUAL_SIGNS: Final = (
     b"\x80\x82\x84\x85\x8b\x91\x92\x93\x94\x95\x96\x97\x9b"  # of Windows: quotes, dashes, the euro
     b"\xa0\xa1\xa3\xa7\xa9\xab\xae\xb0\xb5\xb7\xbb\xbf"
 )
-"""The bytes of signs that texts in Windows encodings often have next to letters."""
+"""The signs that often stand next to letters in Windows encodings, such as quotes and dashes, as bytes."""
 AFTER_SMALL: Final = re.compile(rb"(?<=[a-z])[\x80-\xff]")
 BESIDE_LETTERS: Final = re.compile(
     rb"(?<=[A-Za-z])[\x80-\xff](?=[A-Za-z])|(?<![A-Za-z])[\x80-\xff](?=[A-Za-z]{2})"
@@ -182,11 +185,12 @@ class Letters:
         return signs + found, shared
 
     def _of_language(self, alphabet: Alphabet, encoding: str) -> tuple[int, int]:
-        """Return how well a language explains the letters of the file, as two weights to compare in this order.
+        """Return two weights that say how well a language fits the letters of the file. Compare the first weights;
+        if they are equal, compare the second ones.
 
-        The first weight counts the letters that indicate this encoding, and at most as many of the letters that
-        another encoding shares (`SHARED`): a file with only `ö` and `ü` is not Hungarian. The second weight counts
-        all shared letters, and decides if first weights are equal: `á` with `ő` is not Estonian.
+        The first weight counts the letters that only this encoding has, and then the letters in `SHARED`, but at
+        most as many. Therefore a file with only `ö` and `ü` is not Hungarian. The second weight counts all letters
+        in `SHARED`. Therefore a file with `á` and `ő` is not Estonian.
         """
         telling = shared = 0
         for weight, letters in ((COMMON, alphabet.common), (RARE, alphabet.rare)):

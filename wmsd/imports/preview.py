@@ -50,8 +50,8 @@ class Preview:
 
     @property
     def wrong(self) -> list[Wrong]:
-        """The errors that users see: cells that make the decimal mark unclear, the first errors of rows, and
-        reasons why the file cannot be read.
+        """The errors that users see: the cells that make the decimal mark unclear, the first errors in rows, and
+        the reasons why the file cannot be read.
         """
         asked = [] if self.guess is None else cells_to_ask(self.guess)
         return [*asked, *self.errors.first, *([] if self.unreadable is None else of_file(self.unreadable))]
@@ -174,10 +174,9 @@ def _tried(
 def errors_anyway(
     staging: Staging, kind: Kind, file: IO[bytes], form: Form, watch: Watch | None, options: dict[str, Any]
 ) -> FirstErrors:
-    """Return the errors that occur with both decimal marks, for a file whose decimal mark the user must choose.
+    """Return the errors of a file whose decimal mark is not known yet: the errors that occur with both marks.
 
-    The file is tried with both marks, because a quantity also decides whether other cells are valid, such as
-    serials.
+    Do a trial run with each mark, because a quantity also decides whether other cells, such as serials, are valid.
     """
     errors = _tried(staging, kind, file, form, watch, options).errors
     if errors:
@@ -214,7 +213,7 @@ def _first_rows(kind_name: str, file: IO[bytes], form: Form) -> tuple[list[Row],
 def _compared_rows(
     tx: Transaction, kind_name: str, columns: Iterable[str], first: list[Row], rest: list[Row]
 ) -> list[dict[str, Any]]:
-    """Return the rows in `first`, compared with the current records.
+    """Compare the rows in `first` with the current records, and return the result for each row (see `_compared`).
 
     `rest` are further rows of the last document in `first`. If the lines of a document would change, the result
     for its first row has the removed and added lines in `lines`.
@@ -229,9 +228,10 @@ def _compared_rows(
 
 
 def _compared(tx: Transaction, kind_name: str, columns: Iterable[str], row: Row) -> dict[str, Any]:
-    """Return the row with `what` ("new", "changed" or "same"), and each cell before and after the import.
+    """Compare a row with the current record. Return the row number, each cell before and after the import, and in
+    `what` if the record is "new", "changed" or the "same".
 
-    If the cell is empty and the column cannot be empty, the current value stays.
+    If the row has no value for a column, the current value stays.
     """
     current = CURRENT[kind_name](tx, row.values)
     shown: list[dict[str, Any]] = []

@@ -56,14 +56,16 @@ FIND: Final = f"""
     WHERE NOT EXISTS (SELECT 1 FROM {{table}} AS same WHERE same.code = found.code)
     ORDER BY line, other_line LIMIT :most
 """
-"""The SQL that finds similar codes. Every existing code is read once. SQLite's `lower` changes ASCII letters only.
-Each row is compared with only one similar code, because there may be as many similar codes as rows.
+"""The SQL that finds similar codes. It reads every existing code once. SQLite's `lower` changes ASCII letters
+only. For each row, the SQL returns at most one similar code of the file and one existing code, because there may
+be very many similar codes.
 """
 
 
 def noted(tx: Transaction, schema: str, table: str, rows: Iterable[Row]) -> Iterator[Row]:
-    """Yield the rows unchanged, and store their codes in temporary tables of the database `schema`. `table` is the
-    table of the records that the rows create or change.
+    """Yield the rows unchanged. Store their codes in temporary tables of the database `schema`, for `find`.
+
+    `table` is the table of the records that the rows create or change.
     """
     make_tables(tx, schema, TABLES)
     known = [code for (code,) in tx.rows(KNOWN_BEYOND_ASCII.format(table=table))]

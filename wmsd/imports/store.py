@@ -76,7 +76,7 @@ def last_that_changed(tx: Transaction) -> dict[str, Any] | None:
 
 
 def last_to_undo(tx: Transaction) -> dict[str, Any] | None:
-    """Return the import that `wmsd import undo` would undo, in the form of `row`, or None."""
+    """Return the import that `wmsd import undo` would undo, as `row` returns it. Return None if there is none."""
     made = undo_rows.made(tx)
     return None if made is None else row(tx, made.import_id)
 
@@ -101,8 +101,9 @@ FORGET_OLD: Final = """
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """The details of an import, and the method that stores them in the transaction of the import, with the data
-    for an undo. `upload` is the id of the upload, or None for an import on the command line.
+    """The details of an import. `begin` stores them, and the data for an undo, in the transaction of the import.
+
+    `upload` is the id of the upload, or None for an import on the command line.
     """
 
     kind: str
@@ -110,9 +111,9 @@ class Recording:
     upload: str | None = None
 
     def begin(self, tx: Transaction) -> Callable[[Outcome], None]:
-        """Start recording, before rows are written. Raise TakenInAlready if the upload is already imported.
+        """Start recording. Call this before the rows are written, and call the returned function after that.
 
-        Call the returned function after the rows are written.
+        Raise AlreadyImported if the upload is already imported.
         """
         if self.upload is not None and of_upload(tx, self.upload) is not None:
             raise AlreadyImported

@@ -37,8 +37,8 @@ class CannotBeUndone(Exception):
 
 
 class Prepared(NamedTuple):
-    """The data for an undo, which are computed before other writers have to wait. `made` is the import that was
-    the latest at that time, or None if no import can be undone.
+    """The data for an undo. They are computed in advance, so that other writers wait only for a short time. `made`
+    is the import that was the latest then, or None if no import can be undone.
     """
 
     made: CreatedRows | None
@@ -50,8 +50,8 @@ def undo_last(staging: Staging, import_id: int | None = None, used: Iterable[int
     """Undo the latest import that changed records, and return its record. Raise CannotBeUndone with the reasons if
     it cannot be undone.
 
-    If `import_id` is given, it must be the id of the latest import. `used` are the ids of warehouses that are
-    sites of transport planners, which are stored outside of the company's file.
+    If `import_id` is given, it must be the id of the latest import. `used` are the ids of the warehouses that are
+    sites of transport planners. The company's file does not contain these sites.
     """
     prepared = staging.gather(_prepare)
     return staging.write(lambda tx: _undo(tx, prepared, import_id, used))

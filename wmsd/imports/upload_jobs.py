@@ -40,8 +40,8 @@ machine allows only one process (see `at_once_here`).
 """
 LONGEST_SECONDS: Final = 3600.0
 LONGEST_LOOK_SECONDS: Final = 900.0
-"""The most seconds of a preview, so that one user with many uploads does not make the imports of other users wait
-too long.
+"""How many seconds a preview may take at most. Otherwise one user with many uploads could block the imports of
+others.
 """
 MOST_MEMORY: Final = 1_000_000_000
 """The most bytes of memory for a process. The import of a million articles or rows of stock took 0.13 GB, with any
@@ -249,7 +249,9 @@ class ImportDesk:
         longest: float = LONGEST_SECONDS,
     ) -> None:
         """Run `wmsd import` with `arguments` for at most `longest` seconds, and write its output to the file
-        `out`. Then store the state `done` or, if the command failed, the state "failed".
+        `out`.
+
+        Then store the state of the upload: `done`, or "failed" if the command failed.
         """
         for path in (out, upload.said_file, upload.errors_file):
             path.unlink(missing_ok=True)

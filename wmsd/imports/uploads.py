@@ -1,8 +1,8 @@
 """Uploaded files, each in a separate folder below the data folder.
 
-`file` is the uploaded file, and `about.json` its description. `preview.json` and `errors.csv` have the result of
-the preview. `said` has the error output of the command that previews or imports the file. An upload is deleted
-after one day, or when its company has `MOST_OF_A_COMPANY` newer uploads.
+In the folder, `file` is the uploaded file, and `about.json` its description. `preview.json` and `errors.csv` have
+the result of the preview. `said` has the standard error output of the command that previews or imports the file.
+An upload is deleted after one day, or when its company has `MOST_OF_A_COMPANY` newer uploads.
 """
 
 import json
@@ -29,9 +29,10 @@ KEPT_SECONDS: Final = 24 * 3600.0
 LONGEST_SAID: Final = 64 * 1024
 BROKEN_OFF: Final = "The import was interrupted. Nothing was imported: start again."
 SAID: Final = "wmsd: "
-"""The beginning of each error sentence in the output of a failed command."""
+"""Each error sentence in the output of a failed command begins with this text."""
 TOLD: Final = "rows "
-"""The beginning of a line about the progress in this output. The numbers of finished rows and of all rows follow.
+"""A line of the command's output that reports progress begins with this text. The number of finished rows and the
+number of all rows follow.
 """
 
 

@@ -12,7 +12,7 @@ from wmsd.host.one_file.failure_messages import sentence_of
 STOP_SECONDS: Final = 5.0
 LONGEST_LINE: Final = 1024 * 1024
 MOST_SAID: Final = 64 * 1024
-"""The number of bytes that are kept from the end of the standard error."""
+"""The most bytes of the standard error output that are kept. The last bytes are kept."""
 PIECE: Final = 8192
 Tell = Callable[[dict[str, Any]], None]
 
@@ -20,13 +20,15 @@ Tell = Callable[[dict[str, Any]], None]
 class Ended(NamedTuple):
     code: int
     said: list[str]
-    """The last lines of the standard error. If the command refused to work, only the sentence that says why."""
+    """The last lines of the standard error output. If the command refused to work, the only line is a sentence
+    that says why.
+    """
 
 
 class Beside:
-    """A runner of one command at a time.
+    """Runs `command` in a child process, and never more than one process at a time.
 
-    `tell` is called with each JSON object that the command prints as a line on standard output.
+    When the command prints a line with a JSON object on standard output, `tell` is called with this object.
     """
 
     def __init__(self, command: Sequence[str], tell: Tell) -> None:
@@ -42,9 +44,10 @@ class Beside:
         return self._over is not None
 
     async def run(self, *options: str) -> Ended:
-        """Run the command with further options, and return its exit code and its last lines.
+        """Run the command with further options. Return its exit code and the last lines of its standard error
+        output.
 
-        If the command refused to work, the only line is its reason.
+        If the command refused to work, the only line is a sentence that says why.
         """
         assert self._over is None, "one at a time"
         over = self._over = asyncio.Event()

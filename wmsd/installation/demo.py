@@ -1,4 +1,4 @@
-"""The demo: a company at work, from a small extract of a real shop's month (see demo_data/ATTRIBUTION.md)."""
+"""The demo company. Its data is a small part of one month of a real shop (see demo_data/ATTRIBUTION.md)."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -41,9 +41,9 @@ DAY: Final[Mapping[str, DemoPerson]] = {
     "packaging-movements": WAREHOUSE_WORKER,
     "counts": WAREHOUSE_WORKER,
 }
-"""The import files with the work of the demo people, each with the person who does this work.
+"""The import files with the work of the demo users. Each file is imported in the name of the given user.
 
-Days in the files are `today` or `today-3`.
+Dates in the files are relative, such as `today` or `today-3`.
 """
 TODAY: Final = re.compile(r"today([+-]\d+)?")
 TOKEN_NAME: Final = "demo"
@@ -59,7 +59,7 @@ class Loaded:
     company_name: str
     token: str
     links: tuple[tuple[DemoPerson, str], ...]
-    """Each demo person, with the code of the link that opens the demo in a browser as this person."""
+    """Each demo user, with the code of the link that signs in a browser as this user."""
 
 
 async def load(installation: Installation) -> Loaded:
@@ -126,7 +126,9 @@ def _offer_links(tx: Transaction) -> tuple[tuple[DemoPerson, str], ...]:
 
 
 def _renew_token(tx: Transaction) -> str:
-    """Create a new demo token. Older demo tokens stay valid, and nobody is warned before they expire."""
+    """Create a new demo token. Older demo tokens stay valid, but users get no warning before these
+    tokens expire.
+    """
     token_store.note_renewed(tx, accounts.user_of_email(tx, DEMO_EMAIL).id, TOKEN_NAME)
     return accounts.create_token(
         tx,

@@ -28,15 +28,15 @@ class Listener:
 
 
 class LiveChanges:
-    """The order of the changes of companies.
+    """Knows which companies have changed since a position, and wakes the browsers that wait for changes.
 
-    A position is the number of calls of `tell` so far that have found a change. It is 0 when the process starts.
+    A position is a number. It is 0 when the process starts, and grows by 1 each time `tell` finds changes.
     """
 
     def __init__(self, files: CompanyFiles) -> None:
         self._written = files.watch()
         self._positions: OrderedDict[int, int] = OrderedDict()
-        """The position of the last change, by company id. The company with the latest change is the last one."""
+        """For each company id, the position of the company's last change. The latest change comes last."""
         self.position = 0
         self._listeners = set[Listener]()
         self._told = asyncio.Event()
@@ -124,7 +124,7 @@ class ChangesQuery(Query):
 
 
 class Changes(Model):
-    """The companies that have changed. `many` is true if more companies have changed than are listed."""
+    """The companies that have changed. `many` is true if some changed companies are not in the list."""
 
     position: int
     companies: list[Id]

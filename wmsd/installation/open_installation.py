@@ -93,9 +93,9 @@ def new_guard(settings: Settings, section: Literal["webhooks", "sign_on", "alert
 
 
 async def _write_last(requests: RequestCounts) -> None:
-    """Write the last request counts.
+    """Store the request counts that are not stored yet.
 
-    If this fails, only these counts are lost: the other parts are still closed.
+    If this fails, log the error and raise nothing, so that the other parts of the installation are closed too.
     """
     try:
         await requests.write()
@@ -116,12 +116,12 @@ async def open_installation(
     before_migration: Before = only_by_a_server,
     who: Actor = PROGRAM,
 ) -> AsyncIterator[Installation]:
-    """Open all files of an open data folder, and close every connection at the end.
+    """Open the installation in `folder` and yield it. Close every connection at the end.
 
-    With `alone`, no other process may open the files, except a file that the server has released to a command.
-    `borrow` is called in a command before it opens a company's file: it asks a running server to release the file.
-    `before_migration` is called before a company's file of an older schema is migrated. `who` is the actor in the
-    audit when no user is known.
+    If `alone` is True, the files are locked against other processes. Only a server does this; it can release a
+    file to a command. A command passes `borrow`, which is called before a company's file is opened, and which asks
+    the running server to release the file. `before_migration` is called before a company's file of an older schema
+    is migrated. `who` is the actor in the audit if no user is known.
     """
     ordered = OrderedClock(clock or SystemClock())
     abilities = abilities_in_force(settings.returns.require_write_ability)

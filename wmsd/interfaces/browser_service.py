@@ -44,9 +44,9 @@ def add_to(
     commands: Mapping[str, Source],
     closed_last: AsyncExitStack,
 ) -> None:
-    """Add the routes to `app`, and the services behind them to the installation's dispatcher.
+    """Add the routes for browsers to `app`, and the services that they need to the installation's dispatcher.
 
-    `closed_last` receives what must be closed when the server stops.
+    Register with `closed_last` the client that must be closed when the server stops.
     """
     # requests to sign-on providers pass the same guard as webhook deliveries, but with separate settings
     sign_on = installation.settings.sign_on

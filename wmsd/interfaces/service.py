@@ -46,21 +46,23 @@ ROUTES: Final[Sequence[Route]] = (*V1, *V2)
 TOLD: Final[Sequence[Route]] = (*ROUTES, *over_http.ROUTES)
 """The routes that the public index of the API lists."""
 INTERNAL: Final[Sequence[Route]] = (*KERNEL, *ETSM)
-"""The routes that are served, but listed only for holders of their tokens."""
+"""The routes that the public index does not list. Only callers with a token for these routes can list them."""
 SERVED: Final[Sequence[Route]] = (*ROUTES, *INTERNAL)
 
 
 FOR_BROWSERS: Final = web.AppKey("for_browsers", LateRoutes)
 LIVE_FIGURES: Final = web.AppKey("live_figures", LiveFigures)
 NOT_STARTED: Final = Started()
-"""The value of `started` for a service inside another program, such as a test."""
+"""The value of `started` if the service runs inside another program, such as a test."""
 
 
 def service(
     installation: Installation, commands: Mapping[str, Source], started: Started = NOT_STARTED
 ) -> tuple[web.Application, Jobs]:
-    """Return the application and its background jobs. `commands` are the guide's pages about the command line.
-    `started` has the parts that only a server program has, such as scheduled backups.
+    """Return the web application and its background jobs.
+
+    `commands` are the guide's pages about the command line. `started` has the parts that only a server program
+    needs, such as scheduled backups.
     """
     described = partial(_description, installation.abilities)
     client = new_client(installation)

@@ -23,11 +23,13 @@ class LogFiles:
     def lines(
         self, since: datetime | None = None, most_bytes: int | None = None, is_followed: bool = False
     ) -> Iterator[str | None]:
-        """Yield the lines of all files, limited to files written after `since` and to the last `most_bytes`. Raise
+        """Yield the lines of all files, the oldest file first.
+
+        Read only files that were written after `since`, and at most the last `most_bytes` bytes in total. Raise
         OSError if a file cannot be read.
 
-        If `is_followed` is True, continue with added lines forever, across rotations, and yield None whenever
-        there is no further line yet.
+        If `is_followed` is True, never stop: also yield the lines that are added later, even after a rotation.
+        Yield None whenever there is no further line yet.
         """
         with ExitStack() as ends:
             files = self._opened(ends, since)
@@ -72,8 +74,10 @@ class LogFiles:
             file.close()
 
     def _after(self, file: BinaryIO) -> BinaryIO | None:
-        """Return the file that continues where this one ends, or None if this file is still the one that is
-        written. The files may have been renamed several times since the last check.
+        """Open the next newer file. Return None if `file` is the newest one, or if the newer file was just
+        renamed.
+
+        The files may have been renamed several times since the last check.
         """
         status = os.fstat(file.fileno())
         newer: Path | None = None
@@ -103,9 +107,10 @@ class LogFiles:
         return None
 
     def _opened(self, ends: ExitStack, since: datetime | None) -> list[BinaryIO]:
-        """Open the files that were written after `since`, and return them, the oldest first. `ends` closes them.
-        The file that is written now is always among them. Each file is identified by its inode, because a file
-        that is renamed during the search would be found twice.
+        """Open the files that were written after `since`, and return them, the oldest first.
+
+        The file that is written now is always included. `ends` closes the files at the end. Each file is
+        identified by its inode, because a file that is renamed during the search would be found twice.
         """
         found: dict[tuple[int, int], BinaryIO] = {}
         for path in self._paths():

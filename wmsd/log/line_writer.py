@@ -58,7 +58,7 @@ def log_request(line: RequestLine) -> None:
 
 
 class GroupedLines(logging.Handler):
-    """A handler that takes request lines and writes them later, formatted by its formatter."""
+    """A log handler that collects request lines, and writes them later in groups."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)

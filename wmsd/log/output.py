@@ -34,7 +34,7 @@ SHOWN: Final = {
     "address": "from",
     "request_id": "request",
 }
-"""The extra fields of a record, and their names in a line of text."""
+"""The extra fields of a log record. Each value is the field's name in a line of text."""
 EXTRA: Final = (*SHOWN, "status")
 UNPRINTABLE: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 """Control characters, line ends, marks that change the reading direction, and single surrogates."""
@@ -132,7 +132,10 @@ class LogFile(GroupedLines, RotatingFileHandler):
     """A log file that is rotated when it is full. If a line cannot be written, only that line is lost."""
 
     def __init__(self, path: Path, most_bytes: int, files_beside: int) -> None:
-        """Open the file. Raise OSError or ValueError if the file cannot be opened."""
+        """Open the log file. Raise OSError or ValueError if that fails.
+
+        The file is rotated when it has `most_bytes` bytes. `files_beside` is the number of older files to keep.
+        """
         super().__init__(path, maxBytes=most_bytes, backupCount=files_beside, encoding="utf-8", delay=True)
         self._is_torn = False
         """True if the file may end in the middle of a line."""
@@ -160,9 +163,10 @@ class LogFile(GroupedLines, RotatingFileHandler):
         self.stream.flush()
 
     def shouldRollover(self, record: logging.LogRecord | None = None) -> bool:  # noqa: N802  (its name)
-        """Return True if the file has reached its size limit. The library's own method also adds the length of the
-        next line, and formats the line for this. This method does not, so the file can grow past its limit by some
-        lines.
+        """Return True if the file has reached its size limit.
+
+        The library's method would also format the next line and add its length. This method does not, so the file
+        can grow past its limit by some lines.
         """
         if self.stream is None:
             self.stream = self._opened()
@@ -201,10 +205,10 @@ def configure(settings: Log, complete: Complete = NOTHING_ADDED) -> None:
 
 @contextmanager
 def start_log(settings: Log, complete: Complete = NOTHING_ADDED) -> Iterator[Callable[[], None]]:
-    """Show the warnings of a server start on the terminal too, if the log is a file. Log the error that ends the
-    start or the server.
+    """Show the warnings of a server start on the terminal too, if the log is a file. Then also log the error that
+    ends the start or the server.
 
-    Yield a function to call when the start is done; from then on warnings go only to the log.
+    Yield a function to call when the server has started. From then on, warnings go only to the log.
     """
     if not settings.file:  # the terminal already shows the log
         yield lambda: None

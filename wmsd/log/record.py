@@ -15,10 +15,10 @@ HUMAN: Final = re.compile(
     r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)([+-]\d\d:\d\d)? (debug  |info   |warning|error  |critical) (.*)", re.DOTALL
 )
 NAMES: Final = {shown: name for name, shown in SHOWN.items()}
-"""The fields of a record, by their names in a line of text."""
+"""The name of each field in a log record, by its name in a line of text."""
 FIELD: Final = re.compile(rf" ({'|'.join(NAMES)})=(\S*)$")
 TRACE: Final = "  "
-"""The start of the further lines of a record."""
+"""The prefix of all lines of a record after the first one, such as the lines of a traceback."""
 MOST_TRACE: Final = 500
 
 
@@ -46,8 +46,9 @@ class LogRecord(NamedTuple):
 
 
 def records(lines: Iterable[str | None]) -> Iterator[LogRecord]:
-    """Yield the records in these lines, which have no line ends. None among the lines means that no more lines
-    come for now.
+    """Yield the log records in `lines`. The lines have no line ends.
+
+    None in `lines` means that there is no further line yet. The record that was read last then counts as complete.
     """
     waiting: list[str] = []
     for line in lines:
@@ -92,7 +93,7 @@ def _of_json(held: dict[str, Any], text: str) -> LogRecord:
 
 
 def _with_fields(rest: str) -> tuple[str, dict[str, str]]:
-    """Split a line into its message and its fields. The fields are at the end, each once."""
+    """Split the text of a line into the message and the fields at its end. No field occurs twice."""
     fields: dict[str, str] = {}
     while (found := FIELD.search(rest)) and NAMES[found[1]] not in fields:
         fields[NAMES[found[1]]] = found[2]

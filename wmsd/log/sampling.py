@@ -6,17 +6,19 @@ from typing import Final
 from wmsd.base.clock import Clock
 
 REPORT_SECONDS: Final = 10.0
-"""Seconds between the log lines that count the requests left out."""
+"""The number of seconds between two log lines about requests that were not logged."""
 REFUSED: Final = (5.0, 50)
-"""The log lines per second and in a burst, for requests that were refused or have no caller."""
+"""The limits for requests that were refused or have no caller: log lines per second, and log lines in a burst.
+"""
 FAILED: Final = (20.0, 20)
-"""The log lines per second and in a burst, for requests that the service failed to answer. They are rarer and more
+"""The same limits for requests that failed with a status of 500 or higher. These log lines are rarer and more
 informative.
 """
 
 TRACES: Final = (1.0, 10)
-"""The tracebacks per second and in a burst, for errors inside the HTTP server. They are limited, because a client
-that can cause one error can cause many.
+"""The limits for errors inside the HTTP server: tracebacks per second, and tracebacks in a burst.
+
+A client that can cause one error can cause many.
 """
 
 

@@ -67,9 +67,7 @@ class CompanyPoliciesShown(Model):
 
 @dataclass(frozen=True, slots=True)
 class CompanyFilesService:
-    """The databases that an operation on the policies or sites of a company uses: platform.db and the companies'
-    files.
-    """
+    """What the operations on the policies and sites of a company use: platform.db and the companies' files."""
 
     platform: Database
     files: CompanyFiles
@@ -77,7 +75,7 @@ class CompanyFilesService:
 
 
 def policies_as_json(tx: Transaction) -> dict[str, object]:
-    """Return the policies in force, as numbers."""
+    """Return the value in force of each policy, by name, as a decimal number."""
     return {name: as_number(value) for name, value in _values(tx).items()}
 
 

@@ -43,7 +43,9 @@ class CompanyHit(Hit):
 class SearchInAll(Model):
     data: list[CompanyHit]
     not_searched: list[str]
-    """The names of companies that were not reached in time, or whose file or search index cannot be read now."""
+    """The names of companies that were not searched: the search took too long, or their file or search index
+    cannot be read now.
+    """
 
 
 @operation(tag="Sessions", answer="object", returns=SearchInAll, scope="platform")

@@ -37,7 +37,7 @@ class Documents:
     openapi_etsm: Prepared
     """The description of the transport integration. Only a site's bearer token can read it."""
     versions: Sequence[Mapping[str, str]]
-    """The versions in the form of ApiVersion."""
+    """The versions of the API. Each has the form of ApiVersion."""
 
 
 class Index(Model):

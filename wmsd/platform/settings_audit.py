@@ -1,8 +1,8 @@
-"""The audit of settings that have changed since the last start of the server.
+"""Records in the audit which settings have changed since the last start of the server.
 
-The values of the last start are the defaults, with every change in the audit applied. The audit contains no
-secrets. In place of a secret it has a mark that only this installation can compute. Another mark shows that the
-secret has changed.
+The values of the last start are computed: the defaults, changed by every entry about settings in the audit. The
+audit contains no secrets. It has a keyed hash in place of a secret, so another hash shows that the secret has
+changed.
 """
 
 import json
@@ -31,7 +31,7 @@ CHANGES: Final = "SELECT details FROM audit WHERE action = ? AND details IS NOT 
 
 
 async def audit_settings(platform: Database, settings: Settings, vault: Vault) -> None:
-    """Write the settings that have changed since the last start to the audit. Log an error if that fails."""
+    """Record in the audit which settings have changed since the last start. Log an error if that fails."""
     defaults, now = _in_force(Settings(), vault), _in_force(settings, vault)
     try:
         before = await platform.read_long(lambda tx: _before(tx, defaults))
@@ -58,9 +58,9 @@ def _in_force(settings: Settings, vault: Vault) -> dict[str, str]:
 
 
 def _shown(field: FieldInfo, dumped: Any, value: Any, vault: Vault) -> str:
-    """Return a value as text for the audit. `dumped` is the value without the parts that are never shown.
+    """Return the value of a setting as text for the audit. `dumped` is the value without its secret parts.
 
-    If a part of the value is left out, the text has a mark that depends on the whole value.
+    If the text does not show the whole value, the text ends with a keyed hash of the whole value.
     """
     if Secret in field.metadata and value:
         return f"{NOT_SHOWN} [{vault.mark(repr(value))}]"

@@ -1,4 +1,4 @@
-"""The creation of sites. The warehouse is in the company's file, and the site is in `platform.db`."""
+"""Creates sites. A site is stored in `platform.db`, but its warehouse is in the file of the company."""
 
 from dataclasses import replace
 from typing import Any
@@ -17,7 +17,10 @@ from wmsd.warehouse.similar_codes import no_such
 
 
 def active_warehouse(tx: Transaction, code: str) -> int:
-    """Return the id of an active warehouse, in its company's file. Raise Problem (404, 422) if there is none."""
+    """Return the id of the active warehouse with this code. `tx` is a transaction of the company's file.
+
+    Raise Problem: 404 if no warehouse has this code, 422 if the warehouse is not active.
+    """
     found = by_code(tx, WAREHOUSES, code)
     if found is None:
         raise no_such(tx, WAREHOUSES.noun, WAREHOUSES.table, code)

@@ -21,7 +21,7 @@ from wmsd.request_history.refusal_remedies import Question, refusal_remedy
 from wmsd.request_history.schema import LONGEST_ID, RequestDetail, RequestQuery, RequestShown
 
 MOST_LOOKED_AT: Final = 5_000
-"""The most requests that are checked for one page. Then the page ends, and the next page continues."""
+"""How many stored requests are searched for one page of the list. The next page continues after these requests."""
 
 
 @operation(tag="Requests", answer="cursor", returns=RequestShown)
@@ -66,8 +66,9 @@ async def get_request(
 
 
 def _sees_all(caller: Caller) -> bool:
-    """Return True if the role of the session may see all requests. The role of the session may be lower than that
-    of its user.
+    """Return True if the caller is at least a company admin.
+
+    The role of the caller is the role of the session, which may be lower than the role of the user.
     """
     return caller.role is not None and has_role(caller.role, "company-admin")
 

@@ -1,4 +1,4 @@
-"""Shows a request as a command line of the shell."""
+"""Shows a stored request as a curl command."""
 
 import shlex
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from typing import Any, Final
 from wmsd.dispatch.call import MOST_KEPT
 
 SENT: Final = ("X-Company-Id", "X-Three-Pl-Id", "Content-Type", "Accept", "Idempotency-Key", "If-Match")
-"""The headers that affect the answer."""
+"""The headers that the curl command repeats, because they affect the answer."""
 FROM_A_FILE: Final = "@body.json"
 
 

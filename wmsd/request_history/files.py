@@ -1,8 +1,8 @@
-"""The files of stored requests: a folder for each company with segments, which are only ever appended to.
+"""The files of stored requests. Each company has a folder of files, which are called segments.
 
-The name of a segment is the position of its first line. When all segments together are too large, the oldest
-segment of the company with the most bytes is deleted. A company with many requests therefore never displaces those
-of another company.
+Lines are only appended. The name of a segment is the position of its first line. When all segments together are
+too large, the oldest segment of the company with the most bytes is deleted. Therefore a company with many requests
+never displaces the requests of another company.
 """
 
 import os
@@ -13,15 +13,15 @@ from typing import Final
 from wmsd.request_history import lines as entries
 
 IN_ALL: Final = 50
-"""The number of full segments that fit into the limit."""
+"""How many full segments fit into the size limit for all segments."""
 LEAST_BYTES: Final = 64 * 1024
 DAY: Final = 86_400 * 1_000_000
-"""How long lines are appended to the same segment, in microseconds: one day. Old lines can then be deleted with
-their segment.
+"""The largest time between the first and the last line of a segment, in microseconds: one day. Old lines can then
+be deleted with their segment.
 """
 SUFFIX: Final = ".jsonl"
 LONGEST_LINE: Final = 256 * 1024
-"""A number of bytes that is greater than every line."""
+"""A number of bytes that no line exceeds."""
 
 
 class Segments:
@@ -30,7 +30,9 @@ class Segments:
         self._most_bytes = most_bytes
         self._full = max(LEAST_BYTES, most_bytes // IN_ALL)
         self._sizes: dict[int, dict[int, int]] | None = None
-        """The sizes of each company's segments, by their first positions, the oldest first."""
+        """The size of each segment, by company id and by the position of the segment's first line. The oldest
+        segment of a company comes first.
+        """
         self._bytes = 0
 
     def append(self, company_id: int, first: int, lines: bytes) -> None:
@@ -62,12 +64,12 @@ class Segments:
         return 0
 
     def of(self, company_id: int) -> list[int]:
-        """Return the company's segments, the oldest first."""
+        """Return the company's segments, each as the position of its first line. The oldest comes first."""
         return list(self._known().get(company_id, ()))
 
     def read(self, company_id: int, segment: int, last_bytes: int | None = None) -> bytes:
-        """Return the lines of a segment, or its last bytes. Return no bytes if the segment was deleted. Raise
-        OSError if the segment cannot be read.
+        """Return the lines of a segment, or only its last `last_bytes` bytes. Return no bytes if the segment was
+        deleted. Raise OSError if the segment cannot be read.
         """
         try:
             with self._path(company_id, segment).open("rb") as file:
@@ -91,8 +93,9 @@ class Segments:
                 self._remove(company_id, segment)
 
     def _known(self) -> dict[int, dict[int, int]]:
-        """Return the sizes of the segments, which are read from the folder at the first use. Raise OSError if the
-        folder cannot be read.
+        """Return the size of each segment, by company id and by the position of its first line.
+
+        The first call reads the sizes from the folder. Raise OSError if the folder cannot be read.
         """
         if self._sizes is None:
             found: dict[int, dict[int, int]] = {}
@@ -104,8 +107,8 @@ class Segments:
         return self._sizes
 
     def _write(self, path: Path, lines: bytes) -> int:
-        """Append lines and return the size of the file. A line that a crash or a full disk has cut off stays a
-        separate line.
+        """Append lines and return the size of the file. If the last line in the file was cut off by a crash or a
+        full disk, begin a new line first.
         """
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
         with os.fdopen(os.open(path, flags, 0o600), "ab", 0) as file:

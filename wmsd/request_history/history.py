@@ -1,7 +1,7 @@
 """Stores the last requests of each company, in memory and in files.
 
-The event loop only passes a request on. A thread masks, formats and writes the waiting requests in groups, so a
-crash loses the requests of the last 0.25 seconds. No error here affects the answer to a request.
+The event loop only adds each request to a queue. A thread masks, formats and writes the queued requests in groups.
+A crash therefore loses the requests of the last 0.25 seconds. No error here affects the answer to a request.
 """
 
 import asyncio
@@ -34,18 +34,18 @@ Result = TypeVar("Result")
 LOG: Final = logging.getLogger("wmsd.requests")
 EVERY_SECONDS: Final = 0.25
 MOST_WAITING: Final = 1000
-"""The most requests that wait for a slow disk. Further requests are not stored."""
+"""How many requests may wait for a slow disk. Further requests are not stored."""
 ONE_REFUSAL_A: Final = timedelta(seconds=1)
-"""wmsd stores only one of the requests that a company's rate limit refuses in this time. If all of them were
-stored, they would displace the other requests.
+"""If a rate limit refuses many requests of a company, wmsd stores only one of them in this time. If all of them
+were stored, they would displace the other requests.
 """
 READS_A_SECOND: Final = 5
 """How many successful reads of a company are stored per second, at most. The usual rate limit allows one read per
-second. To store every read of a company with a high limit would lower the request rate by a tenth.
+second. If wmsd stored every read of a company with a high limit, the server could answer a tenth fewer requests.
 """
 SAFE_METHODS: Final = frozenset({"GET", "HEAD"})
 END: Final = 2**62
-"""A position that is greater than that of every request."""
+"""A position after every request."""
 NOT_IN_FILES: Final = "requests are stored in memory only"
 NOT_READ: Final = "files of stored requests cannot be read"
 NOT_KEPT: Final = "a request cannot be stored"
@@ -60,8 +60,8 @@ class RequestHistory:
     def __init__(
         self, folder: Path, settings: Requests, clock: Clock, platform: Database, abilities: Collection[str]
     ) -> None:
-        """Create the history. `folder` is a folder within the data folder. `abilities` are the abilities in
-        force.
+        """Create the history. `folder` is a folder within the data folder. `abilities` are the abilities that
+        tokens may have in this installation.
         """
         self.platform = platform
         self.clock = clock
@@ -76,7 +76,7 @@ class RequestHistory:
         )
         self.take = self._batches.take
         self._lock = threading.Lock()
-        """Locked by a thread that writes, or that reads the list of requests."""
+        """A thread holds this lock while it writes requests, or reads which requests are stored."""
         self._looking = asyncio.Lock()
         """Allows one search at a time, because a search uses the processor."""
         self._recent = Recent()
@@ -92,8 +92,9 @@ class RequestHistory:
     # --- on the event loop ---------------------------------------------------------------------------------------
 
     def wants(self, company_id: int, method: str, status: int) -> bool:
-        """Return True if the request is to be stored: every request that is refused or writes, and a limited
-        number of reads per second.
+        """Return True if the request must be stored.
+
+        wmsd stores all refused requests, all requests that write, and a limited number of reads per second.
         """
         if status >= 400 or method not in SAFE_METHODS:
             return True
@@ -127,7 +128,11 @@ class RequestHistory:
                 self._told.failed(TOO_MANY, RuntimeError(f"not stored: {lost}"))
 
     def _line(self, taken: Taken) -> bytes | None:
-        """Return the line of a request, or None if the request is not stored."""
+        """Return the line that stores a request.
+
+        Return None if the request is not stored: the line cannot be formatted, or the request exceeds the rate
+        limit and another such request was stored less than a second before.
+        """
         company_id = taken.company.id
         if taken.status == 429:
             since = taken.at - self._limited_at.get(company_id, datetime.min.replace(tzinfo=taken.at.tzinfo))
@@ -143,8 +148,9 @@ class RequestHistory:
             return None
 
     def _next(self, company_id: int, at: datetime) -> int:
-        """Return the position of a request: microseconds since 1970, but always greater than the positions before,
-        whatever the clock says.
+        """Return the position of a new request: its time in microseconds since 1970.
+
+        If that is not greater than the position of the company's previous request, return that position plus 1.
         """
         last = self._last.get(company_id)
         if last is None:
@@ -156,15 +162,15 @@ class RequestHistory:
         return place
 
     def _write(self, groups: dict[int, list[bytes]], first: dict[int, int]) -> None:
-        """Write the lines to the files. If the disk has no room, requests are lost before any other data."""
+        """Append the lines to the files. If the disk has too little space, the requests stay only in memory."""
         with self._told.trying(NOT_IN_FILES, OSError, StorageError):
             check_space(self._folder.parent, 0)
             for company_id, lines in groups.items():
                 self._segments.append(company_id, first[company_id], b"".join(lines))
 
     def forget_old(self) -> None:
-        """Delete the requests that are older than the settings allow, or all requests if none are to be stored.
-        Raise OSError if they cannot be deleted.
+        """Delete the requests that are older than the settings allow. Delete all requests if the settings say that
+        no requests are stored. Raise OSError if they cannot be deleted.
         """
         until = (self.clock.now() - timedelta(days=self._days)).timestamp() if self.is_on else math.inf
         with self._lock:
@@ -193,7 +199,7 @@ class RequestHistory:
 
     def newest_first(self, company_id: int, before: int, containing: bytes = b"") -> Iterator[Entry | None]:
         """Yield the company's requests before the position `before`, the newest first. Yield None for each line
-        that does not match. `containing` restricts the requests to lines with these bytes.
+        that does not match. If `containing` is given, only lines with these bytes match.
         """
         self.write_waiting()
         with self._lock:

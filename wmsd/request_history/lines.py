@@ -1,4 +1,4 @@
-"""A stored request as a line of text: the fields for lists, a tab, the other fields, and a tab.
+"""A stored request as a line of text: the fields that lists show, a tab, the other fields, and a tab.
 
 A line that does not end with a tab was cut off.
 """
@@ -29,7 +29,7 @@ ASKED_FOR: Final = (
     "Transfer-Encoding",
 )
 KNOWN: Final = ("X-Company-Id", "X-Three-Pl-Id", "Idempotency-Key", "If-Match", "If-None-Match")
-"""The headers that the call already has as fields."""
+"""The headers that a `Call` also has as separate fields."""
 REQUEST_HEADERS: Final = (*ASKED_FOR, *KNOWN)
 """Headers without secrets. No other header is ever stored."""
 ANSWER_HEADERS: Final = ("ETag", "Idempotent-Replayed", "Location", "Retry-After", "X-RateLimit-Limit")
@@ -39,11 +39,11 @@ MOST_OF_GOOD_ANSWER: Final = 2 * 1024
 GRAPHQL: Final = "run_graphql"
 NOT_RUN: Final = '{"errors":'
 CODE: Final = re.compile(r'"code":"(\w+)"')
-"""The code in a refusal that is too long to be stored completely."""
+"""Finds the error code in a refusal that is too long to be stored completely."""
 
 
 class Taken(NamedTuple):
-    """An answered request as the event loop passes it on. Nothing is formatted yet."""
+    """An answered request that waits to be stored. Its texts are not masked or formatted yet."""
 
     at: datetime
     seconds: float
@@ -73,7 +73,7 @@ class Taken(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """A stored request: the fields for lists, and the text of the other fields."""
+    """A stored request. `shown` has the fields that lists show. `rest` has the other fields, as a JSON text."""
 
     shown: dict[str, Any]
     rest: str
@@ -84,8 +84,11 @@ class Entry(NamedTuple):
 
 
 def line_of(taken: Taken, sequence: int, abilities: Container[str], left_out: int) -> bytes:
-    """Return the line of a request. `sequence` is its position among the company's requests. `abilities` are the
-    abilities in force.
+    """Return the line that stores a request.
+
+    `sequence` is the position of the request among the company's requests. `abilities` are the abilities that
+    tokens may have in this installation. `left_out` is the number of refused requests that were not stored before
+    this request.
     """
     actor = taken.caller.actor
     answer, parts = taken.answer.decode("utf-8", "ignore"), taken.parts
@@ -148,7 +151,11 @@ def answer_to_keep(status: int, answer: bytes) -> bytes:
 
 
 def refusal_of(taken: Taken, answer: str, parts: Sequence[Part], abilities: Container[str]) -> Refusal | None:
-    """Return why the request, or a part of it, was refused. Return None if nothing was refused."""
+    """Return why the request, or a part of it, was refused. Return None if nothing was refused.
+
+    `answer` is the masked text of the answer. `parts` are the outcomes of the requests in a batch, or of the
+    fields of a GraphQL document. `abilities` are the abilities that tokens may have in this installation.
+    """
     if taken.status < 400:
         return _of_parts(taken, answer, parts)
     problem = _problem(answer)
@@ -181,7 +188,9 @@ def _of_parts(taken: Taken, answer: str, parts: Sequence[Part]) -> Refusal | Non
 
 
 def _problem(answer: str) -> dict[str, Any]:
-    """Return the refusal in an answer, which has the form of the API, of GraphQL, or of problem details."""
+    """Return the fields of the error in an answer, always with `code` and `message`. The answer may have the
+    format of the API, of GraphQL, or of problem details.
+    """
     try:
         body = json.loads(answer)
     except ValueError:
@@ -194,7 +203,9 @@ def _problem(answer: str) -> dict[str, Any]:
 
 
 def _lack(taken: Taken, abilities: Container[str]) -> Lack | None:
-    """Return the ability that the caller lacks, or the module that is off, or None."""
+    """Return the ability that the caller lacks, or otherwise the module that is off for the company. Return None
+    if neither applies.
+    """
     declared = taken.operation.ability
     needed = needed_ability(declared, abilities)
     if declared is not None and needed is not None and taken.caller.abilities.isdisjoint({declared, needed}):

@@ -9,11 +9,11 @@ from typing import Final
 from wmsd.base.dataclass import dataclass
 
 MOST: Final = 500
-"""The most requests of a company."""
+"""How many requests of one company are in memory, at most."""
 MOST_BYTES_OF_A_COMPANY: Final = 1_000_000
 MOST_BYTES: Final = 16_000_000
-"""The most bytes of all companies. Beyond this, the requests of the company whose last request is the oldest are
-dropped. They are still in its files.
+"""How many bytes the requests of all companies have in memory, at most. If there are more, drop the requests of
+the company whose last request is the oldest. These requests are still in the files.
 """
 
 

@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 from wmsd.base.dataclass import dataclass
 
 MOST_FIELDS: Final = 3
-"""The most fields with errors that a sentence names."""
+"""How many fields with errors a sentence names, at most."""
 LONGEST: Final = 500
 
 
@@ -17,7 +17,7 @@ Lack = tuple[Literal["ability", "module"], str]
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """The content of a refusal, and what the server knew in addition."""
+    """An error response, with the operation and the missing permission if the server knew them."""
 
     status: int
     code: str
@@ -35,7 +35,7 @@ class Refusal:
     """True if only a part of a batch or of a document was refused."""
 
     def kept(self) -> dict[str, Any]:
-        """Return the fields that advice needs, without the field errors of the answer."""
+        """Return the fields to store with the request. `errors` is emptied, because advice does not need it."""
         return {**asdict(self), "errors": {}}
 
 
@@ -45,7 +45,7 @@ def why(refusal: Refusal) -> str:
 
 
 def _as_answered(refusal: Refusal) -> str:
-    """Return the message and the first fields with errors."""
+    """Return the message of the error response, followed by the errors of its first fields."""
     wrong = [f"{path or 'the body'} {sentences[0]}" for path, sentences in refusal.errors.items() if sentences]
     if not wrong:
         return refusal.message
@@ -105,6 +105,4 @@ WHY: Final[Mapping[str, Callable[[Refusal], str]]] = {
     "PRECONDITION_FAILED": _precondition,
     "IDEMPOTENCY_KEY_REUSED": _key,
 }
-"""The functions that return the reason of a refusal, by error code. For other codes, the message in the answer is
-the reason.
-"""
+"""The functions that return the reason of a refusal, by error code. For other codes, `_as_answered` returns it."""

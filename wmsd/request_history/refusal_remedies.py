@@ -24,9 +24,7 @@ BAD_DOCUMENT: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Everything that the advice may depend on. `sees_all` is True if the caller may know about other people's
-    tokens.
-    """
+    """The facts that the advice depends on. `sees_all`: the caller may know about other people's tokens."""
 
     tx: Transaction
     refusal: Refusal
@@ -39,7 +37,7 @@ class Question:
 
 
 def refusal_remedy(question: Question) -> str:
-    """Return the advice. The transaction is one of `platform.db`."""
+    """Return the advice about a refused request. `question.tx` must be a transaction of `platform.db`."""
     refusal = question.refusal
     found = BY_STATUS.get((refusal.code, refusal.status)) or BY_CODE.get(refusal.code) or UNKNOWN
     return found if isinstance(found, str) else found(question)
@@ -81,8 +79,8 @@ def _ability(question: Question, ability: str) -> str:
 
 
 def _others(question: Question, ability: str) -> str:
-    """Return a sentence about the tokens with this ability for this company, or "" if the caller may not know
-    about them.
+    """Return a sentence that lists the company's tokens with this ability. Return "" if the caller may not know
+    about other people's tokens.
     """
     if not question.sees_all:
         return ""
@@ -105,14 +103,14 @@ def _others(question: Question, ability: str) -> str:
 
 
 def _who(question: Question) -> str:
-    """Return a sentence that says who may do everything in the company."""
+    """Return a sentence that says whom to ask: the company's admins, or a platform admin if there is none."""
     admins = [user.email for user in _own_users(question) if user.role == "company-admin"]
     return f" Ask {_some(admins) if admins else 'a platform admin'}."
 
 
 def _own_users(question: Question) -> list[User]:
-    """Return the users of the company, without platform admins. Users of a company must not learn about the tokens
-    of platform admins.
+    """Return the active users of the company. Platform admins are left out, because users of a company must not
+    learn about the tokens of platform admins.
     """
     company_id = question.company.id
     return [
@@ -137,8 +135,8 @@ def _limited(question: Question) -> str:
 
 
 def _malformed(question: Question) -> str:
-    """Return the advice for status 400. GraphQL has this status for a body that cannot be read, and for a document
-    that does not fit the schema.
+    """Return the advice for status 400. In GraphQL, this status means that the body cannot be read, or that the
+    document does not fit the schema.
     """
     return BAD_DOCUMENT if question.refusal.noun == "GraphQL" and question.was_read else BAD_BODY
 

@@ -32,8 +32,8 @@ PUBLIC: Final = (
     *("switched_off", "doubted_since"),
     *("companies_unprepared", "companies_unavailable", "files_that_cannot_be_written"),
 )
-"""The keys of a check that callers without a valid token see. The free bytes, for example, would show whether an
-attack succeeds. A whole percentage reveals little.
+"""The keys of a check that are shown to callers without a valid token. The number of free bytes is hidden, for
+example, because it would show whether an attack succeeds. A whole percentage reveals little.
 """
 
 
@@ -73,13 +73,13 @@ async def check_health(
 
 
 def _judged(is_good: bool, **facts: Any) -> dict[str, Any]:
-    """Return the result of a check whose failure does not stop the service."""
+    """Return the result of a check. If the check has failed, the service is degraded, but still works."""
     return {"ok": is_good, **({} if is_good else {"degraded": True}), **facts}
 
 
 async def read_platform(installation: Installation, read: Callable[[Transaction], Result]) -> Result | None:
     """Return the result of `read` in `platform.db`, or None if the file cannot be read. The database check reports
-    such a file.
+    a file that cannot be read.
     """
     try:
         return await installation.platform.read(read)
@@ -181,8 +181,9 @@ def _backup(seen: Seen | None) -> dict[str, Any]:
 
 
 async def _frozen(installation: Installation) -> dict[str, str]:
-    """Return since when companies are frozen, by code. The result is empty if `platform.db` cannot be read,
-    because another check reports this.
+    """Return the time since which each frozen company has been frozen, by company code.
+
+    Return an empty dict if `platform.db` cannot be read. Another check reports this error.
     """
     try:
         known = await installation.access.companies()
@@ -192,15 +193,17 @@ async def _frozen(installation: Installation) -> dict[str, str]:
 
 
 def _moves(installation: Installation, frozen: Mapping[str, str]) -> dict[str, Any]:
-    """Return the result of the check of moves. A freeze is intended, but an old freeze may have been forgotten."""
+    """Check whether a company has been frozen for too long, and return the result. An old freeze may have been
+    forgotten.
+    """
     oldest = min(frozen.values())
     is_meant = age(oldest, installation.clock.now()) < LONG
     return _judged(is_meant, companies_frozen=len(frozen), frozen_since=oldest)
 
 
 async def _keys(installation: Installation, seen: Seen | None) -> dict[str, Any]:
-    """Return the result of the check that the keys survive the loss of this machine. `seen` is the state of the
-    backups.
+    """Check whether the keys of the installation would survive the loss of this machine, and return the result.
+    `seen` is the state of the backups.
     """
     known = await read_platform(installation, read_known_keys)
     if known is None:

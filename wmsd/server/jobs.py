@@ -1,4 +1,7 @@
-"""Work that is done without a request. APScheduler only starts the jobs; tables of the files say what is due."""
+"""The jobs of a running server: work that no request asks for.
+
+APScheduler only starts the jobs. Tables in the files say which work is due.
+"""
 
 import asyncio
 import logging
@@ -45,8 +48,8 @@ from wmsd.tenants.accounts import ending_tokens, token_store
 
 LOG = logging.getLogger("wmsd.jobs")
 NOTICE_CHANGES_SECONDS = 0.5
-"""The seconds between two checks for changes by commands. A running server must notice such a change within a
-second.
+"""The seconds between two checks for changes that commands have made. A running server must notice such a change
+within a second.
 """
 
 SENDER_TICK_SECONDS = 0.5
@@ -105,7 +108,9 @@ class Jobs:
         self.last_tick = self._clock.monotonic()
         self._with_failed_logs: set[Database] = set()
         self._tidied_at: dict[int, float] = {}
-        """When each company's file was last tidied daily, on the monotonic clock, by company id."""
+        """The time when the daily work on each company's file was last done, on the monotonic clock, by company
+        id.
+        """
         self.log = JobLog(self._clock)
         for seconds, name, job in self._declared():
             self.log.declare(name, *WORDS[name], every=seconds)
@@ -143,8 +148,8 @@ class Jobs:
         return jobs if self.backups is None else [*jobs, (60, "look", self.backups.look)]
 
     async def start(self) -> None:
-        """Start the jobs. The clock watch was started earlier, before the first change, because change sequences
-        follow the clock.
+        """Start the jobs. The clock watch must run already: it is started before the first change, because change
+        sequences depend on the clock.
         """
         self._scheduler.start()
         await self.sender.start()
@@ -196,7 +201,9 @@ class Jobs:
                     await database.try_to_write()
 
     async def write_logs_back(self) -> None:
-        """Write large logs back into their files. Failures are logged, because the logs would grow unnoticed."""
+        """Write large write-ahead logs back into their database files. A failure is logged, because otherwise the
+        write-ahead logs would grow unnoticed.
+        """
         known = [self._installation.platform, *self._installation.files.open]
         sizes = await asyncio.to_thread(lambda: {each: log_bytes(each.path) for each in known})
         large = {each for each, size in sizes.items() if size > LOG_BYTES}
@@ -213,7 +220,7 @@ class Jobs:
                 self._complaints.failed(what, error)
 
     async def make_reserve(self) -> None:
-        """Create the disk reserve again, once the disk has space after it was full."""
+        """Create the reserve file for a full disk, if the file is missing and the disk has enough space."""
         await asyncio.to_thread(self._installation.folder.make_reserve)
 
     async def watch_the_disk(self) -> None:
@@ -221,7 +228,7 @@ class Jobs:
         await self.room_watch.look()
 
     async def keep_today(self) -> None:
-        """Read the metrics of the page Today that have changed, and then notify open pages."""
+        """Read the figures of the page Today again that have changed. Then notify open pages."""
         try:
             await self.today.keep()
         finally:
@@ -238,7 +245,7 @@ class Jobs:
             LOG.info("deleted %s", count_of(ended, "ended session", "ended sessions"))
 
     async def tell_of_ending_tokens(self) -> None:
-        """Log a warning for each token, two weeks and one day before it expires."""
+        """Log warnings for the tokens that expire soon: two weeks before, and one day before."""
         if not self.clock_watch.is_steady():
             return  # a wrong clock could make tokens look expired
         while ending := await self._installation.platform.write(ending_tokens.tokens_to_log, is_quiet=True):
@@ -255,9 +262,10 @@ class Jobs:
             await asyncio.to_thread(self._installation.history.forget_old)
 
     async def tidy_files(self) -> None:
-        """Tidy each open file, and once a day every file, so that unused companies cost almost nothing.
+        """Tidy each open file, and once a day also each closed file. This way, unused companies cause almost no
+        work.
 
-        If a company's file fails, the other files are tidied all the same.
+        If the file of one company fails, the files of the other companies are tidied all the same.
         """
         files, now = self._installation.files, self._clock.monotonic()
         for company_id, company in (await self._installation.access.companies()).items():

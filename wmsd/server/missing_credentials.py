@@ -1,6 +1,7 @@
-"""Webhooks whose credentials must be set again, in the list of tasks after a restore.
+"""Keeps the list of tasks after a restore up to date: it names the webhooks whose credentials must be set again.
 
-The companies' files record which webhooks lack credentials. This module copies that to the list in platform.db.
+The file of each company records which webhooks lack credentials. This module copies these records to the list in
+`platform.db`.
 """
 
 import logging
@@ -35,8 +36,8 @@ ADD: Final = """
     )
     ON CONFLICT (kind, key) WHERE done_at IS NULL DO UPDATE SET name = excluded.name, host = excluded.host
 """
-"""The SQL that adds an entry. A webhook whose entry was dismissed gets a new entry only after its credentials are
-lost again.
+"""The SQL that adds a webhook to the list of tasks. A webhook that an admin has dismissed is added again only
+after its credentials are lost again.
 """
 RENEWED: Final = """
     UPDATE recovery_entries SET done_at = :now, done_as = 'renewed'
@@ -50,8 +51,10 @@ LOOKED_AT: Final = """
 
 
 def follow(tx: Transaction, company_id: int, code: str, missing: list[MissingCredentials]) -> None:
-    """Add the company's webhooks in `missing` to the list of tasks, and mark the entries of its other webhooks as
-    done. `missing` must therefore have all its webhooks that lack credentials. `code` is the company's code.
+    """Update the list of tasks for one company. Add the webhooks in `missing`, and mark the entries of all other
+    webhooks of the company as done.
+
+    `missing` must have every webhook of the company that lacks credentials. `code` is the company's code.
     """
     if missing:
         tx.execute(BEGIN, (tx.timestamp,))
@@ -72,7 +75,9 @@ def follow(tx: Transaction, company_id: int, code: str, missing: list[MissingCre
 
 
 async def note_missing(platform: Database, company: Company, missing: list[MissingCredentials]) -> None:
-    """Update the list of tasks. `missing` has all webhooks of the company that lack credentials."""
+    """Update the list of tasks in `platform.db`. `missing` must have every webhook of the company that lacks
+    credentials.
+    """
     await platform.write(lambda tx: follow(tx, company.id, company.code, missing), is_quiet=True)
 
 

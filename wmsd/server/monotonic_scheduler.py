@@ -1,8 +1,8 @@
 """APScheduler on monotonic time.
 
-APScheduler uses the wall clock by default. If that clock is set forward, APScheduler lists every missed run: with
-a tick of half a second, 180 days take minutes. If that clock is set back, APScheduler waits until the old time
-comes again.
+APScheduler uses the wall clock by default. If that clock is set forward, APScheduler lists every missed run. For
+180 days and a tick of half a second, this takes minutes. If that clock is set back, APScheduler waits until the
+old time comes again.
 """
 
 from collections.abc import Callable

@@ -20,9 +20,9 @@ from wmsd.warehouse.search.search_store import empty_index, index_changes
 
 LOG = logging.getLogger("wmsd")
 MOST_OPENED: Final = 10
-"""The most closed files that are opened for indexing in one run of the job."""
+"""How many closed files are opened for indexing in one run of the job, at most."""
 LONGEST_TURN: Final = 0.25
-"""The most seconds for one run of the job. The rest of a large import is indexed in the next runs."""
+"""After this number of seconds, a run of the job ends. The rest of a large import is indexed in the next runs."""
 
 
 class SearchUpdates:
@@ -41,7 +41,7 @@ class SearchUpdates:
     async def index_changes(self) -> None:
         """Index changes for a quarter of a second. A job calls this method each second.
 
-        If the disk is full, the index waits, because the remaining space is for revoking and deleting.
+        If the disk is full, nothing is indexed: the remaining space is reserved for revoking and deleting.
         """
         disk = disk_of(self._folder)
         if disk.free < disk.refused_below:

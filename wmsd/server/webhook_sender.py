@@ -27,7 +27,7 @@ def new_client(installation: Installation) -> LazyClient:
 
 
 def new_sender(installation: Installation, client: LazyClient) -> Sender:
-    """Create the sender. The sender scans a company's file after each commit of this process to the file."""
+    """Create the sender. After each commit of this process to a company's file, the sender scans the file."""
 
     async def audit(action: str, subject: str) -> None:
         await installation.platform.write(lambda tx: companies.write_audit(tx, action, subject), is_quiet=True)

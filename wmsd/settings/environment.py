@@ -11,8 +11,8 @@ from wmsd.settings.paths import Layer, Values
 
 ENVIRONMENT: Final = "WMSD_"
 NOT_SETTINGS: Final = frozenset({"WMSD_CONFIG", "WMSD_URL", "WMSD_TOKEN", "WMSD_COMPANY"})
-"""The variables that are no settings. WMSD_CONFIG names the configuration file. The examples in the guide and the
-reference use the others.
+"""The variables that begin with WMSD_, but are not settings. WMSD_CONFIG names the configuration file. The
+examples in the guide and the reference use the others.
 """
 OF_A_CLUSTER: Final = re.compile(
     r"WMSD(_SERVER|_WEB)?_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP)(_(PROTO|PORT|ADDR))?)"
@@ -23,12 +23,14 @@ URL_OF_A_CLUSTER: Final = re.compile(r"WMSD(_SERVER|_WEB)?_PORT")
 a cluster only if the value is a URL such as tcp://10.0.0.7:80.
 """
 LISTENING: Final = re.compile("(port|host|address|bind)$")
-"""The ends of variable names, such as `port`, that users know from other programs, for the setting `listen`."""
+"""Finds names that users know from other programs for the setting `listen`: variables that end in `port`, for
+example.
+"""
 PROXIES: Final = ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy")
 """The variables that other programs read a proxy from."""
 NEAR: Final = 0.7
-"""The least similarity of two variable names for one to count as a typing error of the other, where 1 means the
-same name.
+"""If the similarity of two variable names is at least this number, one counts as a misspelling of the other. The
+similarity of equal names is 1.
 """
 
 
@@ -102,8 +104,8 @@ def _is_of_a_cluster(name: str, text: str) -> bool:
 
 
 def _nearest_variable(name: str) -> str | None:
-    """Return the known variable that the unknown variable `name` probably means, or None if there is none. The two
-    names have the same end, or are very similar.
+    """Return the known variable that the unknown variable `name` probably means. Return None if no known variable
+    has the same end, or a very similar name.
     """
     names = _known()
     ending = LISTENING.sub("listen", name.removeprefix(ENVIRONMENT).lower())
@@ -112,8 +114,8 @@ def _nearest_variable(name: str) -> str | None:
 
 
 def nearest_name(name: str, known: Iterable[str]) -> str:
-    """Return the end of an error sentence about the unknown `name`: a question "did you mean …?" with the most
-    similar known name, or only "." if no known name is similar.
+    """Return the end of an error sentence about the unknown `name`: "; did you mean X?", where X is the most
+    similar known name. Return only "." if no known name is similar.
     """
     nearest = _nearest(name, known, 0.4)
     return "." if nearest is None else f"; did you mean {nearest}?"

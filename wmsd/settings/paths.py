@@ -84,8 +84,9 @@ def _placed(layer: Layer, fields: Mapping[str, FieldInfo], values: Mapping[str, 
 
 
 def from_folder(layer: Layer, value: str) -> str:
-    """Return `value`, a path in this source, as an absolute path. Return it unchanged if it is relative to the
-    current directory, and this directory was removed.
+    """Return the path `value` of this source as an absolute path.
+
+    Return it unchanged if it is relative to the current directory, and this directory was removed.
     """
     if Path(value).is_absolute():
         return value
@@ -108,10 +109,11 @@ def with_defaults(settings: Settings, values: Values) -> Settings:
 
 
 def default_backups(data: Path) -> Path:
-    """Return the default folder for backups: next to the real data folder, and named after it.
+    """Return the default folder for backups. It is next to the real data folder. Its name is the name of the data
+    folder, followed by `BESIDE`.
 
-    A link to the data folder has no folder of its own, and no two data folders share a backup folder. The backup
-    folder of a demo is inside the data folder.
+    If `data` is a link, the folder to which it leads counts. Two data folders never share a backup folder. The
+    backup folder of a demo is inside the data folder.
     """
     inside = data / INSIDE
     if os.path.isdir(inside):  # noqa: PTH112  (a folder that this user may not see counts as missing)

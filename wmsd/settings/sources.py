@@ -24,7 +24,7 @@ IN_FILES: Final = {
     "must be true or false": "must be true or false, without quotation marks",
     "must be a whole number": "must be a whole number without quotation marks{example}",
 }
-"""The errors about wrong types in a configuration file, by the error of the API for the same type."""
+"""The error messages for a wrong type in a configuration file, by the message of the API for the same error."""
 
 
 def layers_of(
@@ -59,7 +59,7 @@ def settings_of(layers: Sequence[Layer]) -> Settings:
 
 
 def as_set(layers: Sequence[Layer]) -> Settings:
-    """Return the settings of all layers with relative paths as they were written. The layers must be valid."""
+    """Return the settings of all layers. Relative paths stay as they were written. The layers must be valid."""
     return Settings.model_validate(_merged(layer.values for layer in layers))
 
 
@@ -135,7 +135,9 @@ def _unknown(layer: Layer) -> Iterator[Mistake]:
 
 
 def _invalid(layers: Sequence[Layer], values: Values, is_file: bool) -> Iterator[Mistake]:
-    """Yield the errors of `values`, which are the merged values of the layers."""
+    """Yield the errors in `values`, the merged values of the layers. With `is_file`, numbers and texts are
+    different types.
+    """
     try:
         Settings.model_validate(values, strict=is_file)
     except ValidationError as error:
@@ -151,8 +153,8 @@ def _invalid(layers: Sequence[Layer], values: Values, is_file: bool) -> Iterator
 
 
 def _in_words(text: str, section: str, key: str) -> str:
-    """Return the error `text` in the words for a configuration file, with the default as an example, if the error
-    is about a type. Return any other error unchanged.
+    """Return the error `text` in words for a configuration file. An error about a wrong type gets the default as
+    an example. Any other error stays unchanged.
     """
     text = text.removeprefix("Value error, ")
     if text not in IN_FILES:
@@ -177,7 +179,9 @@ def errors_together(layers: Sequence[Layer]) -> list[Mistake]:
 
 def _source(layers: Sequence[Layer], section: str, text: str) -> str:
     """Return the name of the source of an error: the last layer that sets one of the settings in the sentence
-    `text`. A later layer that only sets other settings of the section does not count.
+    `text`.
+
+    If no layer sets any of them, return the last layer with this section.
     """
     named = {(section, word) for word in re.findall(r"\w+", text)} | set(re.findall(r"(\w+)\.(\w+)", text))
     of_section = [layer for layer in layers if section in layer.values]
@@ -204,7 +208,8 @@ def _conflicts(settings: Settings) -> Iterator[Mistake]:
 
 
 MOST_LINES: Final = 20
-"""The most lines without valid TOML that are skipped. A file with more such lines is hardly a configuration file.
+"""How many lines that are not valid TOML are skipped, at most. A file with more such lines is hardly a
+configuration file.
 """
 
 
@@ -221,9 +226,9 @@ def read_partial_settings(
     flags: Mapping[tuple[str, str], str] | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> Salvaged:
-    """Read the settings without invalid values.
+    """Read the settings, and skip invalid values.
 
-    For each invalid value, the value of the next lower source applies, or the default.
+    In place of an invalid value, use the value of the source with the next lower priority, or the default.
     """
     wrong: list[str] = []
     layers = [] if file is None else [_read_right(file, wrong)]
@@ -242,9 +247,7 @@ def read_partial_settings(
 
 
 def _right_alone(section: str, keys: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those settings of the section that are valid on their own, when all other settings have their
-    defaults.
-    """
+    """Return the settings in `keys` that are valid on their own, while all other settings have their defaults."""
     return {
         key: value
         for key, value in keys.items()

@@ -10,18 +10,18 @@ from wmsd.settings.toml_writer import as_written
 
 AGAIN: Final = re.compile(r"Cannot (?:overwrite a value|declare .* twice)")
 UNENDED: Final = re.compile(r"Illegal character '\\n'|Unterminated string|Expected [\"']{3}$")
-"""The messages about a text in quotation marks that does not end in its line."""
+"""Finds the library's error messages about a text in quotation marks that does not end in its line."""
 MORE: Final = re.compile("Expected newline or end of document after a statement")
 PLACE: Final = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 SETTING: Final = re.compile(r"\s*([\w.-]+)\s*=\s*([^\s#]?)")
-"""A setting: its name, and the first character of its value."""
+"""Finds a setting: its name, and the first character of its value."""
 SECTION: Final = re.compile(r"\s*\[\s*(\w*)\s*")
 QUOTED: Final = ('"', "'")
 ANSWER: Final = re.compile(r"[^=]*=\s*(yes|true|on|no|false|off)\s*(?:#|$)", re.IGNORECASE)
-"""A setting whose value is a word for yes or no."""
+"""Finds a setting whose value is a word for yes or no."""
 NO: Final = frozenset({"no", "false", "off"})
 WORD: Final = re.compile(r"[^=]*=\s*([\w.:/@%+-]+)\s*(?:#|$)", re.ASCII)
-"""A setting whose value is a text without quotation marks."""
+"""Finds a setting whose value is a text without quotation marks."""
 
 
 LISTED: Final = (
@@ -98,13 +98,15 @@ def _meant(line: str, name: str, default: Any) -> str:
 
 
 def _default(lines: Sequence[str], name: str) -> Any:
-    """Return the default of the setting in the last section of the lines, or None if there is no such setting."""
+    """Return the default of the setting `name` in the last section that the lines begin. Return None if there is
+    no such setting.
+    """
     section = next((found[1] for line in reversed(lines) if (found := SECTION.match(line))), "")
     return default_of(section, name)
 
 
 def _beginning(lines: list[str], number: int) -> int:
-    """Return the number of the line in which a value begins, if the value ends in the line `number`."""
+    """Return the number of the line in which a value begins. `number` is the line in which the value ends."""
     import tomllib
 
     for before in range(number - 1, 0, -1):

@@ -49,7 +49,7 @@ def toml(value: Any) -> str:
 
 
 def as_written(value: Any) -> str:
-    """Return a value that contains no tables, as it is written in the configuration file."""
+    """Return a value as it is written in the configuration file. The value must not contain tables."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list):
@@ -66,7 +66,9 @@ def as_toml(settings: Settings) -> str:
 
 
 def _as_table(name: str, keys: Mapping[str, Any], brackets: str = "[{}]") -> list[str]:
-    """Return the values of a table, and then the tables inside it."""
+    """Return the lines of the table `name`: first its values, then its inner tables. `brackets` is the form of its
+    header.
+    """
     tables = {
         key: value for key, value in keys.items() if value and isinstance(value, list) and _are_tables(value)
     }

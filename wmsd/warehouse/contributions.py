@@ -1,7 +1,8 @@
-"""Objects that give a package access to code of higher packages, which the package must not import.
+"""Reasons and queries that higher packages contribute to lower packages. A lower package must not import a higher
+one.
 
-The higher packages are imported at the first use of an object. Most commands use none of the objects, and start
-faster without the import.
+The higher packages are imported only when a lower package first uses their contributions. Most commands do not use
+any contributions, and start faster without the import.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The fields by which records refer to other records, for interfaces that can show a record with these records."""
+"""The fields that refer to other records by id. Some interfaces can also show these other records."""
 
 from typing import Final
 
@@ -11,7 +11,8 @@ from wmsd.warehouse.document_kinds import DOCUMENTS
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A field `name` that shows the record whose id is in the field `id_field`: `article` for `article_id`.
+    """A reference from one record to another. The field `id_field` has the id of the other record, such as
+    `article_id`. An interface can show the other record in the field `name`, such as `article`.
 
     `find` is the operation that finds records by ids. One call finds all records that an answer refers to.
     """
@@ -32,4 +33,4 @@ REFERENCES: Final[tuple[Reference, ...]] = (
         if any(kind.table is referred for other in DOCUMENTS for referred in other.table.references.values())
     ),
 )
-"""All references. In such an interface, a record with the field `id_field` also has the field `name`."""
+"""All references from one record to another."""

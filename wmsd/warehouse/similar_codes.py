@@ -31,8 +31,8 @@ def no_such(tx: Transaction, noun: str, table: str, typed: str) -> Problem:
 
 
 def codes_by_key(tx: Transaction, table: str, wanted: set[Key]) -> dict[Key, str | None]:
-    """Return, by key, the code in `table` that has the key, or None if several codes have it. Wanted keys that no
-    code has are missing.
+    """Find the codes in `table` for the keys in `wanted`. The result has the code of each key, or None if several
+    codes have the key. Keys without a code are missing.
     """
     found: dict[Key, str | None] = {}
     for (code,) in tx.rows(f"SELECT code FROM {table}"):

@@ -10,11 +10,12 @@ Item = TypeVar("Item")
 
 
 class Batches(Generic[Item]):
-    """A queue of items that a thread writes in batches.
+    """A queue of items, such as log lines, that a thread writes in batches.
 
-    While there are items in `waiting`, the thread calls `write` at most once every `seconds`. The function `write`
-    must remove the items from `waiting`. If `write` raises an error, the thread passes the error to `failed`, and
-    continues. If the thread cannot be started, the next item tries again. A caller may also call `write` itself.
+    While the queue `waiting` has items, the thread calls `write` at most once every `seconds`. The function
+    `write` must remove the items that it has written. If `write` raises an error, the thread calls `failed` with
+    the error, and continues. If the thread cannot be started, wmsd tries again when the next item arrives. Callers
+    may also call `write` directly.
     """
 
     def __init__(

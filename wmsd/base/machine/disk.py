@@ -16,8 +16,8 @@ REFUSED_PERCENT: Final = 3
 LEAST_REFUSED: Final = 32 * MEBIBYTE
 MOST_REFUSED: Final = 64 * MEBIBYTE
 SHARED_PERCENT: Final = 20
-"""If less than this percentage of the disk is free, only companies that use less than their share may use more
-(`disk_shares.py`).
+"""The percentage of free disk space below which companies have to share the disk. Below it, each company may only
+grow up to its share (`disk_shares.py`).
 """
 
 
@@ -51,7 +51,9 @@ class Disk(NamedTuple):
 
     @property
     def fraction_to_shares(self) -> float:
-        """How close the disk is to being shared: 0 is an empty disk, and above 1 the disk is shared."""
+        """How full the disk is, as a fraction. From 1 on, companies have to share the disk (see `SHARED_PERCENT`).
+        0 is an empty disk.
+        """
         return (self.all - self.free) / max(1, self.all * (100 - SHARED_PERCENT) / 100)
 
     @property

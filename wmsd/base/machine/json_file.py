@@ -9,7 +9,9 @@ from wmsd.base.machine.private_files import replace_private
 
 
 class StoredModel(BaseModel):
-    """A model that is stored for later or for another process. Another version may have stored more fields."""
+    """A model that is stored in a file. Unknown fields are ignored, because another version of wmsd may have
+    written the file.
+    """
 
     model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
 
@@ -35,7 +37,7 @@ def read_json_file(file: Path, otherwise: Stored, most: int = -1) -> Stored:
 
 
 def write_json_file(file: Path, kept: BaseModel) -> None:
-    """Replace the file with this model. The file belongs to the owner of the folder. Raise OSError if that
-    fails.
+    """Write the model `kept` to the file, and replace the old content. The owner of the folder owns the file.
+    Raise OSError if that fails.
     """
     replace_private(file, kept.model_dump_json(indent=1).encode())

@@ -9,15 +9,18 @@ from wmsd.base.time_zones import names
 
 ROOT: Final = Path("/")
 FOLDER: Final = "zoneinfo/"
-"""The folder in the path of a time zone's file, before the name of the time zone."""
+"""The folder before the name of the time zone in the path of its file, such as
+/usr/share/zoneinfo/Europe/Bucharest.
+"""
 LONGEST: Final = 256
 """The number of characters of /etc/timezone that are read."""
 
 
 def machine_time_zone(environment: Mapping[str, str] = os.environ, root: Path = ROOT) -> str | None:
-    """Return the name of the machine's time zone: from TZ, or from the link /etc/localtime, or from /etc/timezone.
+    """Return the name of the machine's time zone. Return None if no name is known.
 
-    Return None if no name is set, or if the zone is set by a rule or by a file without a name.
+    The name comes from the variable TZ, otherwise from the link /etc/localtime or from /etc/timezone. No name is
+    known if TZ contains a rule, or if the zone is set by a file without a name.
     """
     said = environment.get("TZ")
     if said is not None:

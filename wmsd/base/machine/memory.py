@@ -9,16 +9,16 @@ from typing import Final
 GROUP_OF_THIS_PROCESS: Final = Path("/proc/self/cgroup")
 GROUPS: Final = Path("/sys/fs/cgroup")
 ARENAS: Final = 4
-"""The most arenas: areas of memory, of 64 MB of address space each, from which threads allocate. By default, there
-may be an arena for each thread, and the C library retains more free memory.
+"""The maximum number of arenas. An arena is a memory area from which threads allocate, with 64 MB of address
+space. By default, each thread may have an arena, and the C library then retains more free memory.
 """
 MAPPED_BYTES: Final = 512 * 1024
-"""The size from which a freed block goes back to the system. By default, the C library raises this limit with each
-large block, and retains the memory of such blocks.
+"""The size from which a memory block is returned to the system when it is freed. By default, each freed large
+block raises this limit, and the C library then retains such blocks.
 """
 M_ARENA_MAX: Final = -8
 M_MMAP_THRESHOLD: Final = -3
-"""M_ARENA_MAX and M_MMAP_THRESHOLD are the numbers of parameters of mallopt(3)."""
+"""M_ARENA_MAX and M_MMAP_THRESHOLD are parameter numbers of mallopt(3)."""
 
 
 def machine_memory() -> int:

@@ -92,7 +92,9 @@ def _read_word(file: Path, least: int) -> str:
 
 
 def _read_bytes(file: Path) -> bytes:
-    """Return the content of the file, but at most one byte more than a secret may have."""
+    """Return the content of the file. Read one byte more than the maximum, so that the caller recognises a file
+    that is too long.
+    """
     check_regular(file)
     with file.open("rb") as opened:
         return opened.read(MOST_READ + 1)

@@ -1,1 +1,1 @@
-"""One SQLite file: connections, units of work, write-ahead log, and states held for copying."""
+"""Access to one SQLite file: connections, units of work, write-ahead log, and snapshots."""

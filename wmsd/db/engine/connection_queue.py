@@ -1,9 +1,10 @@
-"""A queue of work for one connection. The work runs on worker threads, one group at a time.
+"""A queue of units of work for one connection. Worker threads run the queue, one group of units at a time.
 
-A unit of work is a plain function that runs whole on one thread. If its caller is cancelled, the function still
-runs to its end. Work that arrives while a group runs is taken together, as the next group.
+A unit of work is a plain function. It runs on one thread, and to its end even if its caller is cancelled. The work
+that arrives while a group runs forms the next group.
 
-A read changes nothing, so it can be interrupted: when its time is over, or when no caller waits for it any more.
+A read can be interrupted, because it changes nothing. It is interrupted when its time limit has passed, or when no
+caller waits for it any more.
 """
 
 import asyncio
@@ -24,36 +25,39 @@ from wmsd.db.engine.worker_threads import WorkerThreads
 Result = TypeVar("Result")
 LARGEST_GROUP = 64
 LARGEST_READ_GROUP = 8
-"""The most reads in a group. The limit is smaller than for writes, so that the first answers are sent early."""
+"""The maximum number of reads in a group. It is smaller than for writes, so that the first answers are sent early.
+"""
 LONG_SECONDS = 0.02
 MOST_TRIES = 20
 LOOK_SECONDS = 0.05
-"""The seconds between two checks whether a read should be interrupted."""
+"""How often, in seconds, the queue checks whether to interrupt the running read."""
 ROWS_AT_A_TIME: Final = 64
-"""The chunk size of aiosqlite's cursors. wmsd fetches no rows with these cursors."""
+"""The chunk size of aiosqlite's cursors. It has no effect, because wmsd fetches no rows with these cursors."""
 
 
 @dataclass(slots=True)
 class Work:
-    """One unit of work with its waiting caller, and at the end its result or error."""
+    """A unit of work, and the future of the caller that waits for it. When the work has run, also its result or
+    error.
+    """
 
     action: Callable[[Any], Any]
     actor: Actor
     future: "asyncio.Future[Any]"
     until: float = math.inf
-    """The time on the monotonic clock at which a read is interrupted."""
+    """The monotonic time at which the work is interrupted, if it is a read."""
     is_quiet: bool = False
-    """True if the commit of this work need not be reported."""
+    """True if `after_commit` need not be called for this work."""
     result: Any = None
     error: BaseException | None = None
 
     @property
     def is_over(self) -> bool:
-        """True if the time of this work is over, or if no caller waits for it."""
+        """True if the time limit has passed, or if the caller waits no longer."""
         return self.future.cancelled() or time.monotonic() > self.until
 
     def settle(self) -> None:
-        """Pass the result or error to the caller, if the caller still waits."""
+        """Set the result or the error in the future, unless the caller waits no longer."""
         if self.future.done():
             return
         if self.error is None:
@@ -86,14 +90,19 @@ class RunningRead:
             self._work = None
 
     def break_off_if_over(self, connection: sqlite3.Connection) -> None:
-        """Interrupt the read if its time is over. The lock ensures that this never interrupts the next read."""
+        """Interrupt the read if its time limit has passed or its caller waits no longer.
+
+        The lock ensures that this does not interrupt the next read by mistake.
+        """
         with self._lock:
             if self._work is not None and self._work.is_over:
                 connection.interrupt()
 
 
 def settle_work(work: Work) -> None:
-    """Pass the result to the caller, on the event loop. If memory is short, wait and try again a few times."""
+    """Pass the result to the waiting caller. Call this on the event loop. If memory is short, try again a few
+    times.
+    """
     for _ in range(MOST_TRIES):
         try:
             work.settle()
@@ -106,7 +115,8 @@ def settle_work(work: Work) -> None:
 class ConnectionQueue:
     """A queue of work for one connection.
 
-    `run_group` is called on a worker thread, and sets the result or the error of every unit of work.
+    `run_group` is called on a worker thread with a group of units of work. It must set the result or the error of
+    each unit.
     """
 
     def __init__(
@@ -122,7 +132,7 @@ class ConnectionQueue:
         self.largest_group = LARGEST_GROUP
         self.gathers = False
         """True if the queue waits for the end of the event loop's current iteration, and then starts all work of
-        that iteration together. Writes that share a commit cost less.
+        that iteration as one group. Writes in one group share a commit, which is faster.
         """
         self.after_group: Callable[[list[Work]], None] | None = None
         self.before_work: Callable[[sqlite3.Connection], None] | None = None
@@ -146,7 +156,7 @@ class ConnectionQueue:
     ) -> "ConnectionQueue":
         """Open a connection, and return its queue.
 
-        Pass on the errors of `connect`. Raise RuntimeError if no thread can start.
+        `connect` opens the connection; its errors are raised here. Raise RuntimeError if no thread can start.
         """
         return cls(await workers.open(connect), workers, run_group)
 
@@ -154,10 +164,10 @@ class ConnectionQueue:
     async def open_owned(
         cls, workers: WorkerThreads, connect: Callable[[], sqlite3.Connection], run_group: GroupRunner
     ) -> "ConnectionQueue":
-        """Open a queue as `open` does, and make aiosqlite the owner of the connection.
+        """Open a queue as `open` does, and let aiosqlite manage the connection and close it later.
 
-        aiosqlite runs a separate thread for the connection, and closes the connection. The connection is opened
-        before aiosqlite gets it: if aiosqlite opened it and failed, that thread might outlive the event loop.
+        aiosqlite runs a separate thread for the connection. The connection is opened before aiosqlite gets it: if
+        aiosqlite opened it and failed, this thread might outlive the event loop.
         """
         queue = await cls.open(workers, connect, run_group)
         owner = aiosqlite.Connection(lambda: queue._connection, iter_chunk_size=ROWS_AT_A_TIME)
@@ -171,9 +181,9 @@ class ConnectionQueue:
 
     @property
     def connection(self) -> sqlite3.Connection | None:
-        """The connection, or None while a group runs or waits, and after `close`.
+        """The connection if the queue is idle. None while a group runs or waits, and after `close`.
 
-        Use it on the event loop immediately, and do not store it.
+        Use the connection immediately and on the event loop. Do not store it.
         """
         return None if self._is_running or self._is_closed else self._connection
 
@@ -183,7 +193,7 @@ class ConnectionQueue:
 
     @property
     def is_held_up(self) -> bool:
-        """True if one group has been running for so long that quick work should use another connection."""
+        """True if the current group has run for so long that quick work should use another connection."""
         return self._is_running and time.monotonic() - self._group_began > LONG_SECONDS
 
     def submit(
@@ -195,9 +205,9 @@ class ConnectionQueue:
         return work.future
 
     def take(self, work: Work) -> None:
-        """Add the work to the queue. Raise RuntimeError if no thread can start; the work is not done then.
+        """Add the work to the queue. Raise RuntimeError if no thread can start; the work is then not done.
 
-        A queue that gathers work reports that error to the waiting caller instead.
+        If the queue gathers work (see `gathers`), the waiting caller gets that error instead.
         """
         self._waiting.append(work)
         if self._is_running:
@@ -216,7 +226,7 @@ class ConnectionQueue:
                 raise
 
     def _start(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Start to run groups.
+        """Run the waiting groups on a worker thread.
 
         Raise ValueError if the connection is closed, and RuntimeError if no thread can start.
         """
@@ -235,9 +245,9 @@ class ConnectionQueue:
             self._is_looking = True
 
     def _look(self, loop: asyncio.AbstractEventLoop, under_way: RunningRead) -> None:
-        """Check the read at intervals while the queue runs.
+        """Interrupt the current read if necessary, and check again later as long as the queue runs.
 
-        A read has several statements, so it may be necessary to interrupt it more than once.
+        One interruption may not be enough, because a read has several statements.
         """
         self._is_looking = False
         if self._is_running:
@@ -245,9 +255,10 @@ class ConnectionQueue:
             self._look_later(loop, under_way)
 
     def _run_groups(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Run group after group on a worker, until no work waits or another connection waits for a thread.
+        """Run groups on a worker thread until no work waits.
 
-        The results of each group are delivered when the group is done.
+        Also stop when another connection needs a thread: the remaining groups run after that. The results of each
+        group are delivered as soon as the group is done.
         """
         is_last = False
         while not is_last:
@@ -284,9 +295,9 @@ class ConnectionQueue:
         return group
 
     def _deliver(self, loop: asyncio.AbstractEventLoop, group: list[Work], is_last: bool) -> None:
-        """Deliver the results of a group, on the event loop.
+        """Pass the results of a group to the waiting callers. This runs on the event loop.
 
-        If work arrived while the thread was ending, start it here, so that no work stays in the queue.
+        If new work arrived after the last group, start the queue again for it.
         """
         if is_last:
             self._is_running = False
@@ -314,9 +325,9 @@ class ConnectionQueue:
             self._idle.set()
 
     async def run_last(self, function: Callable[[sqlite3.Connection], Result]) -> Result:
-        """Run the function after all waiting work, outside of any transaction, and return its result.
+        """Run the function after all waiting work, outside of any transaction. Return its result.
 
-        No work may be added to the queue afterwards.
+        Do not add work to the queue after this call.
         """
         await self._is_over()
 

@@ -21,7 +21,7 @@ from wmsd.db.engine.worker_threads import Workers
 Result = TypeVar("Result")
 MakeRoom = Callable[[], bool]
 MOST_LOG_BYTES = 256 * 1024 * 1024
-"""How much the write-ahead log may grow during one long read."""
+"""How much the write-ahead log may grow during one long read, in bytes."""
 LOOK_AT_LOG_SECONDS = 1.0
 
 
@@ -43,11 +43,11 @@ class Database(FileConnections):
         counted: Callable[[FileConnections, int], None] | None = None,
         who: Actor = PROGRAM,
     ) -> None:
-        """Create the database object. The parameters that are not listed here are those of `FileConnections`.
+        """Create the database object. Parameters that are not described here are those of `FileConnections`.
 
         `make_room` is called on a full disk, for writes that may use the emergency space reserve. It returns True
-        if there is space now. `uses_reserve` is True if all writes may use the reserve. `who` is the actor of
-        changes for which no actor is passed.
+        if there is space now. If `uses_reserve` is True, all writes may use the reserve. `who` is the default
+        actor of changes.
         """
         super().__init__(path, clock, ids, provision, after_commit, moved, alone, workers, counted)
         self._make_room = make_room
@@ -61,9 +61,9 @@ class Database(FileConnections):
         may_use_reserve: bool = False,
         is_quiet: bool = False,
     ) -> Awaitable[Result]:
-        """Run the action as a unit of work, and return its result when it is committed to disk.
+        """Run the action as a unit of work. Return its result after the commit.
 
-        Pass on the errors of the action; nothing is changed then. `is_quiet`: `after_commit` need not be called.
+        Raise the errors of the action; nothing is changed then. If `is_quiet`, `after_commit` need not be called.
         """
         self.last_used, actor = self._clock.monotonic(), actor or self._who
         write_first = partial(self._write_first, action, actor, is_quiet)
@@ -92,10 +92,12 @@ class Database(FileConnections):
     def read(
         self, action: Callable[[Transaction], Result], actor: Actor = PROGRAM, until: float = math.inf
     ) -> Awaitable[Result]:
-        """Return the action's result over one snapshot, which contains every commit before this call.
+        """Run the action on one snapshot, and return its result. The snapshot contains every commit before this
+        call.
 
-        An action that is not quick runs a second time, on a thread. Therefore it must have no effect except its
-        result. `until` is a time of `time.monotonic`; after it, OutOfTime is raised.
+        If the action takes too long, it is interrupted and runs again from its beginning, on a thread. Therefore
+        it must have no effect except its result. `until` is a time of `time.monotonic`. Raise OutOfTime after that
+        time.
         """
         self.last_used = self._clock.monotonic()
         return self._inline_reader.submit(action, actor, until)
@@ -103,19 +105,20 @@ class Database(FileConnections):
     async def search(
         self, action: Callable[[Transaction], Result], actor: Actor = PROGRAM, until: float = math.inf
     ) -> Result:
-        """Return the action's result as `read` does, for queries of a full-text index.
+        """Run an action that queries a full-text index, and return its result as `read` does.
 
-        Only an interruption from another thread can stop such a query, so it never runs on the event loop. All
-        searches of a file share a separate connection, so that they delay no other reads.
+        Such a query can only be interrupted from another thread, so it never runs on the event loop. All searches
+        of a file share a separate connection. Therefore they do not delay other reads.
         """
         self.last_used = self._clock.monotonic()
         return await (await self._readers.searcher()).submit(action, actor, until)
 
     async def read_long(self, action: Callable[[Transaction], Result], actor: Actor = PROGRAM) -> Result:
-        """Return the action's result as `read` does, but run it on a thread immediately.
+        """Run the action on a thread, and return its result as `read` does. The action runs only once.
 
-        This is for reads that take long or have an effect, such as an export. During the read, the log cannot
-        restart from its beginning. Raise StorageError if the log grows by more than `MOST_LOG_BYTES` meanwhile.
+        Use this for reads that take long or have an effect, such as an export. During the read, the write-ahead
+        log cannot restart from its beginning. Raise StorageError if the log grows by more than `MOST_LOG_BYTES`
+        during the read.
         """
         self.last_used = self._clock.monotonic()
         began_at = log_bytes(self.path)
@@ -133,14 +136,16 @@ class Database(FileConnections):
     def staging(
         self, actor: Actor = PROGRAM, of_copy: bool = False, folder: StagingFolder | None = None
     ) -> Staging:
-        """Return a new connection for writing many rows in one transaction (see Staging).
+        """Return a new connection for writing many rows in one transaction (see `Staging`).
 
-        The connection may still be used after this object is closed.
+        The connection can be used even after this database is closed.
         """
         return Staging(self.path, self._clock, self._ids, self._provision, actor, of_copy, folder)
 
     async def try_to_write(self) -> None:
-        """Commit a write that changes nothing, in order to check the disk. Pass on the errors of `write`."""
+        """Check whether the disk can be written: commit a write that changes nothing. Raise the same errors as
+        `write`.
+        """
 
         def write_version(tx: Transaction) -> None:
             tx.execute(f"PRAGMA user_version = {tx.value('PRAGMA user_version')}")
@@ -148,11 +153,11 @@ class Database(FileConnections):
         await self.write(write_version)
 
     async def write_log_back(self) -> None:
-        """Write a long log back into the file.
+        """If the write-ahead log is long, copy its pages into the database file.
 
-        Pass on the errors of `write`. Raise sqlite3.Error if the log cannot be written back.
+        Raise the same errors as `write`. Raise sqlite3.Error if the pages cannot be copied.
 
-        The writer also does this after commits, but there it reports no failure.
+        The writer also does this after commits, but without reporting errors.
         """
         if log_bytes(self.path) <= LOG_BYTES:
             return

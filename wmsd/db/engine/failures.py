@@ -53,7 +53,9 @@ MAY_HAVE_HAPPENED = (
 
 
 def problem_of_failure(error: Exception) -> Problem | None:
-    """Return the answer to a failure of the file or the disk, usually a 503. Return None for a program error."""
+    """Return the problem to answer with if the file or the disk has failed, usually a 503. Return None for any
+    other error.
+    """
     if isinstance(error, OutcomeUnknown):
         short = isinstance(error.__cause__, MemoryError)
         why = "The server ran short of memory" if short else "The disk failed"
@@ -73,7 +75,9 @@ def problem_of_failure(error: Exception) -> Problem | None:
 
 
 def is_damage(error: Exception) -> bool:
-    """Return True if the file itself is damaged, as opposed to a full disk or another writer."""
+    """Return True if the file itself is damaged. Return False for other causes, such as a full disk or another
+    writer.
+    """
     return _name(error).startswith(DAMAGED)
 
 
@@ -83,8 +87,8 @@ def is_of_disk(error: sqlite3.Error) -> bool:
 
 
 def is_in_doubt(error: BaseException) -> bool:
-    """Return True if a commit with this error may still be in the log, because its write succeeded and its sync
-    failed.
+    """Return True if the changes of a failed commit may still be in the log. This happens if the log was written
+    but could not be synced.
 
     The driver does not distinguish a failed sync from other I/O errors.
     """
@@ -92,7 +96,9 @@ def is_in_doubt(error: BaseException) -> bool:
 
 
 def is_delay(error: BaseException | None) -> bool:
-    """Return True if a retry may succeed: another connection was in the way, or the statement was interrupted."""
+    """Return True if a retry may succeed, because another connection had locked the file or the statement was
+    interrupted.
+    """
     return _name(error).startswith(BUSY + BROKEN_OFF)
 
 

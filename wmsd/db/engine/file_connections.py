@@ -1,7 +1,7 @@
 """The connections to a SQLite file: a writer, an inline reader, and a few readers on threads.
 
-Each connection is opened when it is first needed. All connections are closed together when other processes start
-or stop using the file too.
+Each connection is opened when it is first needed. When other processes start or stop using the file, all
+connections are closed, because they must be reopened in another mode.
 """
 
 import asyncio
@@ -33,9 +33,9 @@ DESCRIPTORS_OF_A_CONNECTION = 2
 index.
 """
 PATIENCE_SECONDS = 10.0
-"""The most seconds that `share` waits for processes that copy the file, before it reopens the file."""
+"""How many seconds `share` waits for processes that copy the file before it reopens the file."""
 STATES: Final = count()
-"""A counter, from which each new state of any file gets its number."""
+"""A counter that gives each new state of any file its number."""
 
 
 class FileConnections:
@@ -56,14 +56,14 @@ class FileConnections:
         workers: Workers | None,
         counted: "Callable[[FileConnections, int], None] | None",
     ) -> None:
-        """Create the connections, all closed.
+        """Create the object without opening a connection.
 
         - `moved` is called when the file was removed or replaced while in use.
         - `alone`: no other process may open the file, except while this process shares it.
-        - `workers` are threads that are shared with other files. If None, the file has its own threads, quick
-          reads never use the writer's connection, and aiosqlite owns all connections except that of quick reads.
-        - `counted` is called with this object and the number of connections that were opened, which is negative if
-          they were closed.
+        - `workers` are threads that are shared with other files. If None, the file has its own threads, and quick
+          reads never use the writer's connection. aiosqlite then owns all connections except that of quick reads.
+        - `counted` is called with this object and the number of opened connections. The number is negative if
+          connections were closed.
         """
         self.path = path
         self.after_commit = after_commit
@@ -78,7 +78,7 @@ class FileConnections:
         self._lent = 0
         self._is_to_be_shared = False
         self._is_shared = False
-        """True if the connections are open in the mode for a file that other processes use too."""
+        """True if the connections are open in a mode in which other processes can use the file too."""
         self._openings = 0
         self._keeps_reader = False
         self._writer: ConnectionQueue | None = None
@@ -124,8 +124,8 @@ class FileConnections:
 
     @property
     def is_writing(self) -> bool:
-        """True if the writer has been working on one group for longer than a quick group takes, even while it is
-        being closed.
+        """True if the writer works longer on its current group than a quick group takes. This is also True while
+        the writer is being closed.
 
         Any thread may read this property.
         """
@@ -133,10 +133,11 @@ class FileConnections:
 
     @property
     def state(self) -> int | None:
-        """A number for the content of the file: as long as it is the same, all reads return the same.
+        """A number for the present content of the file. As long as the number is the same, all reads return the
+        same.
 
-        None while something is being written, or while another process may write. The property does not check that
-        the file still exists.
+        None while the file is being written, or while another process may write it. The property does not check
+        whether the file still exists.
         """
         if self._writer is None or not self._writer.is_idle or not self._alone or self._is_shared:
             return None
@@ -153,9 +154,10 @@ class FileConnections:
         return True
 
     def begin(self) -> bool:
-        """Prepare to open a connection.
+        """Prepare the opening of a connection.
 
-        Return True if this process must open the file alone. Raise FileMoved if the file was removed or replaced.
+        Return True if the connection must keep other processes from opening the file. Raise FileMoved if the file
+        was removed or replaced.
         """
         if self._is_retired:
             raise FileMoved(self.path)
@@ -166,12 +168,11 @@ class FileConnections:
         return alone
 
     async def open(self) -> None:
-        """Open one connection that writes and reads, so that the database counts as open.
+        """Open the writer, so that the database counts as open. Raise the errors of opening.
 
-        Pass on the errors of opening.
-
-        A file with its own workers, such as `platform.db`, also gets a connection for slow reads, which stays
-        open. All parts of wmsd need `platform.db`, and later there may be no resources for another connection.
+        If the file has its own threads, such as `platform.db`, also open a connection for slow reads and keep it
+        open. All parts of wmsd need `platform.db`, and another connection might be impossible later, when
+        resources are short.
         """
         await self.open_writer()
         if self._has_own_workers:
@@ -193,8 +194,9 @@ class FileConnections:
             return self._writer
 
     def take_writer(self, connection: sqlite3.Connection) -> None:
-        """Use this connection as the writer. The caller must have opened the connection after `begin`, while the
-        database had no writer.
+        """Use this connection as the writer. The database must have no writer.
+
+        The caller must call `begin` before it opens the connection.
         """
         self.last_used = self._clock.monotonic()
         commits = self._commits()
@@ -275,14 +277,18 @@ class FileConnections:
             self._workers.close()
 
     async def retire(self) -> None:
-        """Close for good, because another file replaces this one. Later calls raise FileMoved."""
+        """Close the connections permanently, because another file replaces this one.
+
+        Later calls raise FileMoved.
+        """
         self._is_retired = True
         await self.close()
 
     async def keep(self, path: Path) -> bool:
-        """Write the whole log into the file. If the file was deleted, write a copy to `path` instead.
+        """Copy all changes from the write-ahead log into the file. If the file was deleted, write a copy to `path`
+        instead.
 
-        Return True if there is a copy. Raise sqlite3.Error or OSError if that fails.
+        Return True if a copy was written. Raise sqlite3.Error or OSError if that fails.
         """
         queues = self._queues()
         run_last = queues[-1].run_last if queues else self._inline_reader.run_last
@@ -316,7 +322,8 @@ class FileConnections:
         await self.share(self._lent > 0)
 
     async def share(self, is_shared: bool) -> None:
-        """Reopen the file so that other processes can use it too, or so that no other process can.
+        """Reopen the file in another mode. If `is_shared`, other processes can use the file too, otherwise no
+        other process can.
 
         The new mode applies when this method returns.
         """
@@ -330,7 +337,7 @@ class FileConnections:
                 await self._readers.reader()
 
     async def _reopen(self) -> None:
-        """Close all connections together. Work that arrives meanwhile waits until they are closed."""
+        """Close all connections. The next work opens them in the new mode. Work that arrives meanwhile waits."""
         async with self._opening:
             self._openings += 1
             self._inline_reader.is_paused = True
@@ -344,10 +351,11 @@ class FileConnections:
 
     @asynccontextmanager
     async def pinned(self) -> AsyncIterator[Snapshot]:
-        """Hold the state after the last commit, so that it can be read and copied while this context is open. The
-        state is released earlier if the file must be closed.
+        """Yield a snapshot of the file after the last commit. It can be read and copied while this context is
+        open.
 
-        Raise sqlite3.Error or StorageError if the state cannot be held.
+        The snapshot is closed earlier if the file must be closed. Raise sqlite3.Error or StorageError if the
+        snapshot cannot be taken.
         """
         self.last_used = self._clock.monotonic()
         async with self._sharing:
@@ -360,7 +368,7 @@ class FileConnections:
             await self._pins.release(held)
 
     async def read_pinned(self, held: Snapshot, action: Callable[[Transaction], Result]) -> Result:
-        """Return the action's result over a state that `pinned` holds. The action runs on a thread."""
+        """Run the action on a snapshot that `pinned` has yielded, on a thread. Return its result."""
         return await self._workers.readers.run(partial(held.read, action))
 
 

@@ -1,12 +1,12 @@
-"""Detection of a file that was exchanged after its log began, so that it is not the file that wmsd wrote.
+"""Detection of a database file that another program has put in the place of the file to which the log belongs.
 
-A copy that a person puts back may have exactly the content that the file had when its log began. Then the log fits
-the copy. Replaying the log would silently undo the purpose of the copy. Therefore the first transaction of a log
-records which file it found. From then on only pages of the log are written into that file. If a file was written
-since and contains no page of the log, another program put it there.
+A person may copy an old version of the file over the file. If that version has exactly the content with which the
+log began, the log fits it. Replaying the log would then silently undo the copying. Therefore the first transaction
+of a log records the identity of its file. From then on, only pages of the log are written into that file. If the
+file has been written since and contains no page of the log, another program has written it.
 
-A whole folder may have been copied, for example to another disk. Then the log is another file too, and the
-identities of the files prove nothing.
+A whole folder may have been copied, for example to another disk. Then the log is a copy too, and the identities of
+the files prove nothing.
 """
 
 import os
@@ -22,10 +22,11 @@ LARGEST: Final = 2**63 - 1
 
 
 class Found(NamedTuple):
-    """A file and its log. `file` and `log` are inodes. The times belong to the file and are in nanoseconds.
+    """The identity of a file and of its log. `file` and `log` are inodes. The times belong to the file and are in
+    nanoseconds.
 
-    `modified` is when its content was modified, which a copy may preserve. `changed` is when its content or its
-    metadata last changed, which only the system sets.
+    `modified` is the time when the content was modified. A copy may preserve it. `changed` is the time when the
+    content or the metadata last changed. Only the system sets it.
     """
 
     file: int
@@ -42,12 +43,12 @@ def find_file_and_log(path: Path) -> Found:
 
 
 def rows_of_log(path: Path) -> list[LogRow]:
-    """Return every version of the row of the table `log` that the log contains. Each row has a name of the log,
-    and identifies the file that the log was begun for.
+    """Return all versions of the row of the table `log` that are in the log. Each version contains the name of the
+    log and the identity of its file.
 
-    The list is empty if the log is a copy. It may contain rows of a transaction that was rolled back. The rows are
-    found without SQLite, which would use the schema of the present file, and this may be another file. Raise
-    OSError if the file cannot be read.
+    Return an empty list if the log is a copy. Some rows may come from a transaction that was rolled back. SQLite
+    is not used, because it would use the schema of the present file, which may be another file. Raise OSError if
+    the file cannot be read.
     """
     log = log_of(path.resolve())
     inode = log.stat().st_ino & LARGEST
@@ -57,11 +58,10 @@ def rows_of_log(path: Path) -> list[LogRow]:
 
 
 def was_exchanged(path: Path, row: LogRow) -> bool:
-    """Return True if the file is not the one that `row`, a row of its log, identifies, judged by inode, times and
-    pages.
+    """Return True if the file is not the one that `row` identifies. `row` comes from the file's log.
 
-    No process may have the file open, and the page with the row must not have been written back to the file. Raise
-    OSError if the file cannot be read.
+    The function compares the inode, the times and the pages. Call it only if no process has the file open and the
+    page with the row was not yet copied from the log into the file. Raise OSError if the file cannot be read.
     """
     found = find_file_and_log(path)
     is_written = found.modified != row.found_modified and found.changed > row.found_changed
@@ -69,8 +69,8 @@ def was_exchanged(path: Path, row: LogRow) -> bool:
 
 
 def _has_page_of_log(path: Path) -> bool:
-    """Return True if any page of the file has the same content in the log. Then wmsd has written to the file: a
-    write-back was killed halfway.
+    """Return True if the file contains a page exactly as it is in the log. Then wmsd has written the file: it was
+    killed while it copied pages from the log into the file.
     """
     with path.open("rb") as file, log_of(path).open("rb") as log:
         for number, page in pages_in(log):

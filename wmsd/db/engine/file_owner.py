@@ -1,4 +1,4 @@
-"""The owner of a company's file. The file records it, so that no other company's file is used in its place."""
+"""The company to which a file belongs. The file stores it, so that no other company uses the file by mistake."""
 
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -9,7 +9,7 @@ from wmsd.db.engine.transaction import Transaction
 
 
 class Owner(NamedTuple):
-    """A company, as its file records it. Only `code` is shown to people."""
+    """A company, as its file stores it. Users see only `code`."""
 
     installation: str
     company_id: int
@@ -33,7 +33,7 @@ def claim_file(connection: sqlite3.Connection, path: Path, owner: Owner) -> None
 
 
 def give_away(connection: sqlite3.Connection, owner: Owner) -> None:
-    """Replace the owner in a copy of a file that will belong to another company.
+    """Set another company as the owner of a copied file.
 
     Raise sqlite3.Error if that fails.
     """

@@ -12,8 +12,8 @@ READ: Final = """
     SELECT value, coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'events'), 0) FROM change_sequence
 """
 FAR_AHEAD: Final = timedelta(hours=1)
-"""How far the last change of a file may be in the future. If it is further ahead, the clock was set back, or is
-wrong now.
+"""How far in the future the last change of a file may be. A larger difference means that the clock was wrong
+earlier or is wrong now.
 """
 
 
@@ -29,8 +29,8 @@ def read_mark(of: sqlite3.Connection | Transaction) -> HighWaterMark:
 
 
 def ahead(marks: Mapping[int, HighWaterMark], now: datetime) -> dict[int, str]:
-    """Return the time of the last change, by company id, for the companies whose last change is far in the
-    future.
+    """Return the companies whose last change is far in the future. The result is the time of that change, by
+    company id.
     """
     latest = timestamps.microseconds(now + FAR_AHEAD)
     late = {company: mark.last_change for company, mark in marks.items() if mark.last_change > latest}

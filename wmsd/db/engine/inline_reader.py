@@ -1,10 +1,10 @@
 """Quick reads, which run on the event loop's own thread.
 
-A hop to another thread and back costs several times more than most reads, because it passes Python's lock over and
-back at every statement. Therefore a read is tried here first. It shares one snapshot with the other reads of this
-turn of the event loop, or runs immediately while turns are long. If it takes longer than `MOMENT_SECONDS`, or
-would have to wait, it is interrupted, and a thread runs it from the beginning. This is safe because a read changes
-nothing.
+Moving a read to another thread costs several times more than most reads, because at each statement Python's lock
+passes from one thread to the other and back. Therefore the event loop first tries to run a read itself. The read
+shares one snapshot with the other reads of this turn of the event loop, or runs immediately while turns are long.
+If the read takes longer than `MOMENT_SECONDS`, or would have to wait, it is interrupted, and a thread runs it from
+the beginning. This is safe because a read changes nothing.
 """
 
 import asyncio
@@ -30,44 +30,41 @@ from wmsd.db.engine.worker_threads import WorkerThreads
 
 Result = TypeVar("Result")
 MOMENT_SECONDS: Final = 0.003
-"""The processor time within which a read counts as quick. Time of other threads and processes does not count.
-Otherwise, on a busy machine, quick reads would be passed to threads, which need further connections.
+"""The processor time within which a read counts as quick. The time of other threads and processes is not included.
+Otherwise, on a busy machine, quick reads would move to threads, which need further connections.
 """
 STALL_SECONDS: Final = 0.05
-"""The clock time after which a read or a turn counts as waiting for the disk."""
+"""The elapsed time after which a read or a turn counts as waiting for the disk."""
 STEPS_BETWEEN_LOOKS: Final = 2000
 """SQLite's steps between two checks of the clock. SQLite runs a few dozen steps in a microsecond."""
 LARGEST_TURN: Final = 64
 TURN_SECONDS: Final = 0.012
-"""The processor time of a turn. Many quick reads together take long; the remaining ones run in the next turn."""
+"""The processor time of a turn. Reads that do not fit into this time run in the next turn."""
 CROWD: Final = 8
-"""If a turn has no time for at least this many reads, threads run them."""
+"""If at least this many reads do not fit into a turn, threads run them."""
 PATIENCE_SECONDS: Final = 0.02
-"""How long a read waits for the writer's connection."""
+"""How long a read waits for the writer's connection before the reader opens a separate one."""
 OFTEN: Final = 8
-"""From this number of waits on, the reader opens a separate connection immediately."""
+"""If the reader has waited for the writer this many times, it opens a separate connection immediately."""
 SHORTAGE_SECONDS: Final = 2.0
-"""How long a read waits for the writer's connection if a separate one could not be opened."""
+"""How long a read waits for the writer's connection after the reader could not open a separate one."""
 
 
 class NextTurn(Exception):
-    """The error for a read that must run in the next turn, because the other reads of this turn have taken too
-    long.
-    """
+    """The error for a read that must run in the next turn, because this turn has no time left."""
 
 
 class Stalled(Exception):
-    """The error for a read that a thread must run, because the other reads of this turn have waited for the
-    disk.
-    """
+    """The error for a read that must run on a thread, because the reads of this turn are waiting for the disk."""
 
 
 class InlineReader:
-    """A reader of one file on the event loop. `readers` get the work that cannot be done here immediately.
+    """A reader of one file on the event loop. It passes work that it cannot do immediately to the thread readers
+    (`readers`).
 
-    The reader uses the writer's connection while the writer is idle. Thus a company that is seldom used needs only
-    one connection. If the writer is often busy, the reader opens a separate connection. `begin` is called before
-    this connection is opened. It returns True if this process must open the file alone.
+    The reader uses the writer's connection while the writer is idle. Therefore a company that is seldom used needs
+    only one connection. If the writer is often busy, the reader opens a separate connection. Before that it calls
+    `begin`, which returns True if the connection must keep other processes from opening the file.
     """
 
     def __init__(
@@ -100,9 +97,9 @@ class InlineReader:
         self._turn_until = math.inf
         self._turn_stalled_at = math.inf
         self._unbegun = 0
-        """The number of reads for which the turn had no time."""
+        """How many reads of this turn did not run, because the turn had no time left."""
         self._again = 0
-        """The number of reads that this turn has already put back at the front of `_waiting`."""
+        """How many reads this turn has put back at the front of `_waiting`, so that the next turn runs them."""
         self._is_scheduled = False
         self._scheduled_at = 0.0
         self._patience: asyncio.TimerHandle | None = None
@@ -110,13 +107,15 @@ class InlineReader:
         self._waits = 0
         """How often a read had to wait for the writer."""
         self._is_short = False
-        """True if the last attempt to open a separate connection failed."""
+        """True if the reader could not open a separate connection the last time."""
         self._bounded: sqlite3.Connection | None = None
-        """The writer's connection, while its statements are interrupted after `MOMENT_SECONDS`."""
+        """The writer's connection, while it interrupts statements after `MOMENT_SECONDS`. Otherwise None."""
         self._touched: sqlite3.Connection | None = None
-        """The writer's connection, from before the time limit is set until it is fully removed."""
+        """The writer's connection as long as it may have a time limit, even if setting or removing the limit has
+        failed halfway.
+        """
         self.is_paused = False
-        """True if the file must stay closed here, so that all work is passed to threads."""
+        """True while no connection may be opened here. All work then goes to threads."""
 
     @property
     def is_open(self) -> bool:
@@ -144,7 +143,7 @@ class InlineReader:
 
     @property
     def _may_run(self) -> bool:
-        """True if the reader may start now: no turn is scheduled, and the reader waits for no connection."""
+        """True if reads can start now: no turn is scheduled, and the reader does not wait for a connection."""
         return not self._is_scheduled and self._patience is None and self._opening is None
 
     def _schedule(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -157,7 +156,7 @@ class InlineReader:
         self._run()
 
     def go_on(self) -> None:
-        """Continue with the waiting reads, because the writer is idle now."""
+        """Run the waiting reads. The writer calls this when it becomes idle."""
         if self._waiting and (self._patience is not None or self._opening is not None):
             if self._patience is not None:
                 self._patience.cancel()
@@ -203,9 +202,10 @@ class InlineReader:
                 settle_work(work)
 
     def _conclude(self, work: Work) -> None:
-        """Pass the result to the waiting caller, or pass interrupted work to a thread.
+        """Pass the result to the waiting caller. If the work was interrupted or not started, run it again.
 
-        Reads for which this turn had no time run in the next one, unless there are too many of them.
+        Reads for which this turn had no time run in the next turn. If there are many of them, or if the work took
+        too long, threads run them.
         """
         if isinstance(work.error, NextTurn) and self._unbegun < CROWD:
             work.error = None
@@ -220,14 +220,20 @@ class InlineReader:
             settle_work(work)
 
     def release(self, connection: sqlite3.Connection) -> None:
-        """Remove the time limit from the writer's connection. The writer calls this before each group of work."""
+        """Remove the time limit from the writer's connection. This is called before the writer runs a group of
+        work.
+        """
         if connection is self._touched:
             self._bounded = None
             connection.set_progress_handler(None, 0)
             self._touched = None  # last: if memory runs out before this line, the next work tries again
 
     def _wait(self, has_writer: bool) -> None:
-        """Wait for the writer, or for a separate connection if the writer is busy for long or often."""
+        """Wait a short time for the writer, then open a separate connection.
+
+        If the reader has often waited for the writer, or if there is no writer, open the connection without
+        waiting.
+        """
         assert self._loop is not None
         if self._opening is not None:
             return
@@ -246,8 +252,9 @@ class InlineReader:
     async def _open(self) -> None:
         """Open a separate connection.
 
-        If that fails, a reader on a thread runs the reads. If no such reader is open, the reads wait longer for
-        the writer. If they have already done so, or if there is no writer, they get the error.
+        If that fails, thread readers run the waiting reads. If no thread reader is open, the reads wait longer for
+        the writer. If that was already tried, or if there is no writer, the reads go to the thread readers too,
+        and fail if no reader can be opened.
         """
         try:
             new = partial(connect, self._path, busy_seconds=0, alone=self._begin())
@@ -295,15 +302,17 @@ class InlineReader:
         return time.thread_time() > self._until or time.monotonic() > self._stalled_at
 
     async def run_last(self, function: Callable[[sqlite3.Connection], Result]) -> Result:
-        """Run the function with the separate connection, on a thread, and return its result. No read may follow
-        it.
+        """Run the function with the separate connection, on a thread. Return its result. Do not submit reads after
+        this call.
         """
         connection = self._connection
         assert connection is not None
         return await self._threads.run(lambda: function(connection))
 
     async def close(self) -> None:
-        """Hand over the waiting work, then close the separate connection. It opens again when it is needed."""
+        """Pass the waiting work to thread readers, then close the separate connection. The connection is opened
+        again when it is needed.
+        """
         if self._opening is not None:
             await asyncio.wait([self._opening])
         if self._patience is not None:

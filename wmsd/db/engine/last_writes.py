@@ -15,11 +15,10 @@ class Moments:
 
 
 class Writes:
-    """The state of writes to a file.
+    """The success or failure of the last writes to a file.
 
-    `failure` is the error of the last group of writes if the file or the disk caused one, otherwise None.
-
-    `moments` may be shared by several files.
+    `failure` is the error of the last group of writes. It is None if the group succeeded, or if its error was not
+    caused by the file or the disk. Several files may share `moments`.
     """
 
     def __init__(self, moments: Moments | None = None) -> None:

@@ -26,11 +26,13 @@ _CHANGED: Final = threading.Condition()
 _open: Final[Counter[Path]] = Counter()
 """The number of open connections of this process, by file."""
 _held: Final[dict[Path, int]] = {}
-"""The id of the thread that reads a file without locks, by file."""
+"""The id of the thread that is reading the file without locks, by file."""
 
 
 def note_opened(path: Path) -> None:
-    """Record a connection before it is opened. Wait for other threads that read the file without locks."""
+    """Count a connection that is about to be opened. First wait until no other thread reads the file without
+    locks.
+    """
     own = threading.get_ident()
     with _CHANGED:
         while _held.get(path, own) != own:
@@ -48,8 +50,10 @@ def note_closed(path: Path) -> None:
 
 @contextmanager
 def unopened_file(path: Path) -> Iterator[bool]:
-    """Yield True if this process has no connection to the file. Then only this thread can open a connection while
-    this context is open.
+    """Yield True if this process has no connection to the file. While this context is open, other threads then
+    cannot open a connection to it.
+
+    Yield False if this process has a connection.
     """
     with _CHANGED:
         while path in _held:

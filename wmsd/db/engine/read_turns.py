@@ -5,17 +5,18 @@ from time import perf_counter
 from typing import Final
 
 LONG_SECONDS: Final = 0.01
-"""Turns count as long if the reads of the last turn have waited for more than these seconds. The lists that 32
-clients request at the same time wait for less.
+"""Turns count as long if reads have waited longer than this, in seconds, for the last turn. Lists that 32 clients
+request at the same time wait less than this.
 """
 AT_ONCE_SECONDS: Final = 0.002
 
 
 class ReadTurn:
-    """The turns of the event loop, for the reads of all files.
+    """The turns (iterations) of the event loop, as a decision when to run a read. All files share this object.
 
-    In short turns, reads wait for the next turn, in which the reads of a file share a snapshot. In long turns a
-    read runs immediately, for a limited time. Thus a task that reads many files does not block other tasks.
+    While turns are short, a read waits for the next turn. There it shares a snapshot with the other reads of its
+    file. While turns are long, a read runs immediately if the time for immediate reads in this turn is not used
+    up. Therefore a task that reads many files does not block other tasks.
     """
 
     def __init__(self) -> None:
@@ -24,7 +25,7 @@ class ReadTurn:
         self._until = 0.0
 
     def note(self, seconds: float) -> None:
-        """Record how many seconds reads have waited for the current turn."""
+        """Record for how many seconds reads have waited for the present turn."""
         self.is_long = seconds > LONG_SECONDS
 
     def has_time(self, loop: asyncio.AbstractEventLoop) -> bool:

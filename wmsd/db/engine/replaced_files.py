@@ -34,7 +34,8 @@ def identity(path: Path | str) -> Identity | None:
 
 
 def _content(status: os.stat_result) -> tuple[int, int]:
-    """Return a value that changes when the file is written, but not when only its owner or mode changes.
+    """Return size and modification time. They change when the file is written, but not when only its owner or mode
+    changes.
 
     A copy of the file that preserves the time has the same value.
     """
@@ -42,8 +43,8 @@ def _content(status: os.stat_result) -> tuple[int, int]:
 
 
 def state_of(path: str) -> tuple[int, ...]:
-    """Return a value that changes when the file is written, removed or replaced, or when a log is left next to the
-    file.
+    """Return a value for the state of the file and its log. The value changes when either file is written,
+    removed, replaced or created.
     """
     found: list[int] = []
     for name in (path, f"{path}-wal"):
@@ -68,7 +69,9 @@ class Standing:
         self.file: Identity | None = None
         self._log: Identity | None = None
         self._content: tuple[int, ...] | None = None
-        """The content after the last write. None while other processes may write the file too."""
+        """The size and modification time of the file after the last write. None while other processes may write
+        the file too.
+        """
         self._is_changing = False
         self.moved: FileMoved | None = None
         self._left: tuple[int, ...] | None = None
@@ -76,7 +79,8 @@ class Standing:
     def begin(self, alone: bool = False) -> None:
         """Record the file's identity. Call this before the first connection is opened.
 
-        `alone`: no other process may write the file. Its content then changes only while the log is written back.
+        Pass `alone=True` if no other process may write the file. Its content then changes only when pages are
+        copied into it from the log.
         """
         self.file, self._log, self.moved, self._left = identity(self._file_name), None, None, None
         self._is_changing = False
@@ -90,7 +94,7 @@ class Standing:
 
     @contextmanager
     def changing(self) -> Iterator[None]:
-        """Mark the file as being changed by the writer while this context is open."""
+        """Allow changes of the file while this context is open, because the writer is changing it."""
         self._is_changing = True
         try:
             yield
@@ -99,9 +103,9 @@ class Standing:
             self._is_changing = False
 
     def forget_content(self) -> None:
-        """Forget the recorded content. Call this after the last connection was closed.
+        """Forget the recorded content of the file. Call this after the last connection was closed.
 
-        Closing writes the log into the file, and other processes may write the file from then on.
+        Closing copies the log into the file, and other processes may write the file from then on.
         """
         self._content = None
 
@@ -112,7 +116,7 @@ class Standing:
 
     @property
     def was_changed(self) -> bool:
-        """True if the file was removed, replaced or written since `leave`."""
+        """True if the file was written, removed or replaced after the last call of `leave`."""
         return self._left is not None and state_of(self._file_name) != self._left
 
     def check(self) -> None:
@@ -129,7 +133,7 @@ class Standing:
             self._log = log
 
     def check_file(self) -> None:
-        """Check the file as `check` does, but not the log. This is for use before a read."""
+        """Raise FileMoved as `check` does, but do not check the log. Call this before a read."""
         noted = self._content
         try:
             status = os.stat(self._file_name)  # noqa: PTH116  # as `identity`
@@ -151,9 +155,9 @@ class Standing:
         return isinstance(self.moved, FileOverwritten)
 
     def is_nowhere(self) -> bool:
-        """Return True if the file was deleted and only this process has it open.
+        """Return True if the file was deleted, but this process still has it open.
 
-        The content would be lost when this process closes the file.
+        When this process closes the file, the content is lost.
         """
         for opened in Path("/proc/self/fd").iterdir():
             try:
@@ -166,9 +170,10 @@ class Standing:
 
 
 def keep_replaced_file(connection: sqlite3.Connection, standing: Standing, path: Path) -> bool:
-    """Write the whole log into the file. If the file was deleted, write a copy to `path` instead.
+    """Copy all changes from the write-ahead log into the file. If the file was deleted, write a copy to `path`
+    instead.
 
-    Return True if there is a copy. Raise sqlite3.Error or OSError if that fails.
+    Return True if a copy was written. Raise sqlite3.Error or OSError if that fails.
     """
     connection.execute("PRAGMA query_only = OFF")
     connection.execute(f"PRAGMA busy_timeout = {round(BUSY_SECONDS * 1000)}")
@@ -192,11 +197,11 @@ def newest_copy(path: Path) -> Path | None:
 
 
 def keep_log(path: Path, now: datetime) -> sqlite3.Connection | None:
-    """Move the log of an overwritten file aside, so that the log is not written into that file.
+    """Move the log of an overwritten file aside, so that SQLite does not copy the log into this file.
 
-    The last connection that is closed writes the log back, unless that connection is read-only. Therefore call
-    this before the other connections are closed, and close the returned connection after them. If the file is no
-    database any more, the log is copied and None is returned. Errors are logged.
+    When the last connection is closed, SQLite copies the log into the file, unless that connection is read-only.
+    Therefore call this before the other connections are closed. Then close the returned read-only connection last.
+    If the file is no longer a database, copy the log and return None. Errors are logged and not raised.
     """
     log = log_of(path)
     kept = log.with_name(f"{log.name}.overwritten-{timestamps.for_file_name(now)}")

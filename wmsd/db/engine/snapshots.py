@@ -1,9 +1,9 @@
-"""States of a file that are held while others write, so that another process can copy the file byte by byte.
+"""Snapshots of a file: wmsd keeps them readable while others write, so that another process can copy the file.
 
 SQLite's online backup restarts whenever another connection writes, so it might never end on a busy server. A
-reader can hold a state instead. As long as the reader reads, the log does not restart, and no newer page is
-written from the log into the file. Therefore the state consists of the bytes of the file, and of the log up to the
-state's last commit. See https://sqlite.org/wal.html, sections 2.1 and 2.2.
+snapshot avoids this with a read transaction. As long as the transaction is open, the log does not restart, and no
+newer page is copied from the log into the file. Therefore the snapshot consists of the bytes of the file, and of
+the log up to the last commit before the snapshot. See https://sqlite.org/wal.html, sections 2.1 and 2.2.
 """
 
 import asyncio
@@ -29,11 +29,11 @@ AGAIN_SECONDS: Final = 0.005
 
 
 class Extent(NamedTuple):
-    """The bytes of a state: the whole file, and the first `log_bytes` of its log, whose pages replace those of the
-    file.
+    """The bytes of a snapshot: the whole file, and the first `log_bytes` of its log. Pages in the log replace
+    those of the file.
 
-    If `log_bytes` is 0, the log is not part of the state. `name_page` is the page with the name of the log, or 0
-    if there is none.
+    If `log_bytes` is 0, the snapshot needs no log. `name_page` is the number of the page that contains the name of
+    the log, or 0 if there is none.
     """
 
     file: Identity
@@ -42,7 +42,7 @@ class Extent(NamedTuple):
 
 
 class Snapshot:
-    """A state of a file that does not change until `close`. Any thread may use it."""
+    """A snapshot of a file. It stays the same until `close`. Any thread may use it."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection, extent: Extent) -> None:
         self.path = path
@@ -55,18 +55,19 @@ class Snapshot:
         return self._connection is not None
 
     def read(self, action: Callable[[Transaction], Result]) -> Result:
-        """Return the action's result over the state.
+        """Run the action on the snapshot, and return its result.
 
-        Raise sqlite3.Error, and StorageError if the state is no longer held.
+        Raise sqlite3.Error, or StorageError if the snapshot was closed.
         """
         with self._held() as connection:
             return action(lone_transaction(connection))
 
     def copy_without(self, path: Path, statements: Iterable[str]) -> None:
-        """Write a copy to `path`, after the statements have deleted data from it. No trace of this data is in the
-        copy.
+        """Write a copy of the snapshot to `path`, without some of its data. The `statements` delete this data from
+        the copy.
 
-        The copy is created in memory first, and gets a new log name. Pass on the errors of `read`.
+        The copy contains no trace of the deleted data, because the statements run on a copy in memory. The written
+        copy gets a new log name. Raise the same errors as `read`. Raise StorageError if `path` cannot be written.
         """
         with closing(sqlite3.connect(":memory:", isolation_level=None)) as memory:
             with self._held() as connection:
@@ -81,14 +82,16 @@ class Snapshot:
 
     @contextmanager
     def _held(self) -> Iterator[sqlite3.Connection]:
-        """Yield the state's connection, for this thread alone."""
+        """Yield the connection of the snapshot. Other threads cannot use it meanwhile. Raise StorageError if the
+        snapshot was closed.
+        """
         with self._lock:
             if self._connection is None:
                 raise StorageError(f"The snapshot of {self.path} is no longer held.")
             yield self._connection
 
     def close(self) -> None:
-        """Close the state, and interrupt reads of it."""
+        """Close the snapshot, and interrupt a running `read`."""
         connection, self._connection = self._connection, None
         if connection is not None:
             while not self._lock.acquire(timeout=AGAIN_SECONDS):  # a read may be between two statements
@@ -100,12 +103,10 @@ class Snapshot:
 
 
 def hold_snapshot(path: Path, *, alone: bool = False) -> Snapshot:
-    """Hold the state after the last commit.
+    """Take a snapshot of the file after the last commit. The caller must close the snapshot.
 
-    `alone` must have the same value as for the other connections of this process to the file.
-
-    The function waits for other writers for a short time. Raise sqlite3.Error or StorageError if the state cannot
-    be held.
+    `alone` must be the same as for all other connections of this process to the file. The function waits for other
+    writers for a short time. Raise sqlite3.Error or StorageError if it fails.
     """
     found = identity(path)
     if found is None:
@@ -125,16 +126,20 @@ def hold_snapshot(path: Path, *, alone: bool = False) -> Snapshot:
 
 
 def read_state(path: Path, action: Callable[[Transaction], Result]) -> Result:
-    """Return the action's result over the state after the last commit. Pass on the errors of `hold_snapshot`."""
+    """Run the action on a snapshot of the file after the last commit, and return its result.
+
+    Raise the same errors as `hold_snapshot`.
+    """
     with closing(hold_snapshot(path)) as state:
         return state.read(action)
 
 
 def _begin(connection: sqlite3.Connection, path: Path, alone: bool) -> int:
-    """Start to read, and return how many bytes of the log belong to the state.
+    """Begin to read, and return how many bytes of the log belong to the snapshot.
 
-    While no connection writes, the log does not grow. If the whole log is already in the file, the file alone
-    contains the state: SQLite then writes nothing into the file as long as this reader is open.
+    No other connection can write while this is determined, so the log does not grow. If the whole log was already
+    copied into the file, the file alone contains the snapshot. SQLite then writes nothing into the file as long as
+    this reader is open.
     """
     with (
         closing(connect(path, alone=alone, busy_seconds=0)) as writer,
@@ -151,7 +156,7 @@ def _begin(connection: sqlite3.Connection, path: Path, alone: bool) -> int:
 
 
 class Snapshots:
-    """The snapshots of one file.
+    """The open snapshots of one file.
 
     Threads of `workers` open and close them, because both may wait for the disk.
     """
@@ -167,17 +172,14 @@ class Snapshots:
         return not self._held
 
     async def begin(self, path: Path, alone: bool) -> Snapshot:
-        """Hold a state of the file. Pass on the errors of `hold_snapshot`."""
+        """Take a snapshot of the file and keep it until `release`. Raise the same errors as `hold_snapshot`."""
         held = await self._workers.open(partial(hold_snapshot, path, alone=alone))
         self._held.add(held)
         self._none_held.clear()
         return held
 
     async def release(self, held: Snapshot) -> None:
-        """Close the state.
-
-        Closing is shielded from cancellation: a state that stays held would make the log grow.
-        """
+        """Close the snapshot, even if the caller is cancelled. Otherwise the log would continue to grow."""
         try:
             await asyncio.shield(self._workers.run(held.close))
         finally:
@@ -186,7 +188,7 @@ class Snapshots:
                 self._none_held.set()
 
     async def end(self, patience: float) -> None:
-        """Wait up to `patience` seconds until no state is held, then close the remaining states."""
+        """Wait up to `patience` seconds until all snapshots are released. Then close those that are left."""
         if self._held and patience:
             await asyncio.wait([asyncio.ensure_future(self._none_held.wait())], timeout=patience)
         for held in list(self._held):

@@ -54,7 +54,7 @@ if sqlite3.sqlite_version_info < OLDEST_SAFE:
 
 
 class Connection(sqlite3.Connection):
-    """A connection that `raw_files.py` counts as open, from before it is opened until it is closed."""
+    """A connection that tells `raw_files.py` when it is closed."""
 
     file: Path | None = None
 
@@ -78,9 +78,9 @@ def connect(
 ) -> sqlite3.Connection:
     """Open an autocommit connection that is durable (`synchronous=FULL`) and enforces foreign keys.
 
-    The file must exist unless `create` is True. If another connection has locked the file, wait for
-    `busy_seconds`. `alone`: no other process can open the file while this connection is open, and the log's index
-    is in this process's memory. Raise sqlite3.Error if the file cannot be opened.
+    The file must exist unless `create` is True. If the file is locked, wait up to `busy_seconds`. With `alone`, no
+    other process can open the file while this connection is open, and the index of the log is in this process's
+    memory. Raise sqlite3.Error if the file cannot be opened.
     """
     mode = "ro" if read_only else "rwc" if create else "rw"
     connection = _connected(path, f"mode={mode}{'&vfs=unix-excl' if alone else ''}", busy_seconds)
@@ -104,9 +104,8 @@ def connect(
 def sole_transaction(path: Path) -> Iterator[sqlite3.Connection]:
     """Run a transaction in a file that no other process has open.
 
-    At the end the file contains everything, without a log.
-
-    Raise sqlite3.Error if the transaction fails; nothing was changed then.
+    At the end, all changes are copied from the log into the file. Raise sqlite3.Error if the transaction fails;
+    nothing is changed then.
     """
     with closing(connect(path)) as connection:
         connection.execute("BEGIN IMMEDIATE")
@@ -116,17 +115,17 @@ def sole_transaction(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def connect_as_it_is(path: Path, *, without_log: bool = False) -> sqlite3.Connection:
-    """Open a read-only connection to a file in any state.
+    """Open a read-only connection. The file may be in any state, for example damaged or not migrated.
 
-    `without_log`: ignore the log. Raise sqlite3.Error if that fails.
+    With `without_log`, ignore the log. Raise sqlite3.Error if that fails.
     """
     return _connected(path, f"mode=ro{'&immutable=1' if without_log else ''}", BUSY_SECONDS)
 
 
 def connect_leaving_nothing(path: Path) -> sqlite3.Connection:
-    """Open a connection as `connect_as_it_is` does, with the log if there is one.
+    """Open a read-only connection that creates no new file next to the database.
 
-    No new file is left next to the database.
+    The log is read if there is one. Raise sqlite3.Error if that fails.
     """
     return connect_as_it_is(path, without_log=not log_bytes(path))
 

@@ -25,13 +25,15 @@ Result = TypeVar("Result")
 STAGED: Final = "staged"
 """The schema name of the second file."""
 HERE: Final = "temp"
-"""The schema of tables in memory, for a few rows that are collected in the same transaction that writes them."""
+"""SQLite's schema for tables in memory. It is used for a few rows that are collected and written in the same
+transaction.
+"""
 
 
 PREFIX: Final = "wmsd-import-"
 LEAST_FREE: Final = 32 * 1024 * 1024
 STEPS: Final = 200_000
-"""The number of SQLite's steps between two checks whether a write may continue. The steps take some milliseconds.
+"""How many of SQLite's steps run between two calls of `look` (see `Staging.write`). They take some milliseconds.
 """
 OF_STAGED: Final = (
     f"cache_size = -{CACHE_KIB}",
@@ -39,15 +41,15 @@ OF_STAGED: Final = (
     "synchronous = OFF",
     "locking_mode = EXCLUSIVE",
 )
-"""The pragmas of the second file, set while the file still has a name. The file needs no journal, because it is
-never read after a failure.
+"""The pragmas of the second file. They are set before the file's name is deleted. The file needs no journal,
+because it is never read after a failure.
 """
 OF_COPY: Final = ("journal_mode = MEMORY", "synchronous = OFF", "locking_mode = EXCLUSIVE")
 MADE_HERE: Final = f"SELECT name FROM {HERE}.sqlite_schema WHERE type = 'table'"
 
 
 def forget_staged_rows(tx: Transaction) -> None:
-    """Drop the tables in HERE, because the connection is used again."""
+    """Drop the tables in `HERE`, so that the connection can be used for other work."""
     for (name,) in tx.rows(MADE_HERE):
         tx.execute(f"DROP TABLE {HERE}.{name}")
 
@@ -59,8 +61,8 @@ MOST_PAGES: Final = 2**32 - 2
 class StagingFolder(NamedTuple):
     """A folder for the second file.
 
-    `most_bytes` is how large the second file may become, and how much a copy of the company's file may grow. None
-    means as much as the disk has. `least_free` is how many bytes a copy must leave free.
+    `most_bytes` limits the size of the second file, and the growth of a copy of the company's file. None means no
+    limit except the disk. `least_free` is how many bytes of the disk must stay free when a copy is created.
     """
 
     path: str
@@ -69,13 +71,14 @@ class StagingFolder(NamedTuple):
 
 
 class FileFull(StorageError):
-    """A write would have made the company's file larger than allowed."""
+    """The error if a write needs more space than the company may still use."""
 
 
 class Staging:
-    """A separate connection to a company's file, with the second file for the collected rows.
+    """A separate connection to a company's file, with a second file in which the rows are collected.
 
-    The second file has no name, so that it disappears with the process, however the process ends.
+    The name of the second file is deleted immediately. Therefore the file disappears when the process ends, even
+    if it is killed.
     """
 
     def __init__(
@@ -90,8 +93,8 @@ class Staging:
     ) -> None:
         """Open the connection and the second file.
 
-        `of_copy`: use a copy of the present file, so that no other writer waits. If `folder` is None, use the
-        temporary folder.
+        With `of_copy`, use a copy of the company's file, so that no other writer waits. If `folder` is None, use
+        the temporary folder.
         """
         self._clock, self._ids, self._provision, self._actor = clock, ids, provision, actor
         self._folder = StagingFolder(tempfile.gettempdir()) if folder is None else folder
@@ -157,7 +160,7 @@ class Staging:
             raise self._explained(error) from error
 
     def _bound(self, schema: str, more_bytes: int | None) -> None:
-        """Limit the growth of the file to `more_bytes`, or remove the limit if `more_bytes` is None."""
+        """Let the file of `schema` grow by at most `more_bytes`. None removes the limit."""
         (pages,) = self._connection.execute(f"PRAGMA {schema}.page_count").fetchone()
         (size,) = self._connection.execute(f"PRAGMA {schema}.page_size").fetchone()
         most = MOST_PAGES if more_bytes is None else pages + more_bytes // size
@@ -196,12 +199,11 @@ class Staging:
         look: Callable[[], None] | None = None,
         most_growth: int | None = None,
     ) -> Result:
-        """Run the action as one unit of work on the file.
+        """Run the action as one unit of work on the file, and return its result.
 
-        Raise FileFull if the file would grow by over `most_growth` bytes.
-
-        `before_commit` is called when only the COMMIT remains. `look` is called at intervals. If `look` raises an
-        error, the write ends with that error, and the log of the file is cut.
+        `before_commit` is called when only the COMMIT remains. `look` is called at intervals. If it raises an
+        error, the write is rolled back and raises the same error. Raise FileFull if the file would grow by more
+        than `most_growth` bytes.
         """
 
         def run(tx: Transaction) -> Result:

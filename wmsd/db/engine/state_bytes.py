@@ -1,7 +1,7 @@
 """The bytes of a snapshot as one file, in which the pages of the log replace those of the file.
 
-A file contains the name of its log. In these bytes, a new name replaces it. If a copy is later put in the place of
-the file, no log at that path fits it (see `write_ahead_log.py`).
+A file contains the name of its log. In these bytes, a new name replaces that name. If someone later puts a copy in
+the place of the file, no log at that path fits the copy (see `write_ahead_log.py`).
 """
 
 import os
@@ -25,19 +25,19 @@ FILE_HEADER: Final = struct.Struct("> 16x H 10x I")
 
 
 class StateBytes:
-    """The bytes of a state of one file.
+    """A reader of the bytes of a snapshot.
 
-    Open this before any connection of this process to the file, and close it after all of them. Closing a
-    descriptor drops the process's locks on the file (see `raw_files.py`).
+    Open it before this process has any connection to the file, and close it after all connections. Closing a file
+    descriptor removes the process's locks on the file (see `raw_files.py`).
     """
 
     def __init__(self, path: Path) -> None:
         """Open the file. Raise StorageError if that fails."""
         self.path = path
         self.bytes = 0
-        """The number of bytes, after `begin`."""
+        """The number of bytes of the snapshot. It is known after `begin`."""
         self._pages: dict[int, int] = {}
-        """The offset in the log of each page's content, by the page's number."""
+        """Where the newest content of each page is in the log, as an offset, by page number."""
         self._page_bytes = 0
         self._name_page = 0
         with _as_sentences(path), ExitStack() as opened:
@@ -47,7 +47,9 @@ class StateBytes:
             self._opened = opened.pop_all()
 
     def begin(self, extent: Extent) -> None:
-        """Find the pages of the state. Raise StorageError if the file or the log was replaced."""
+        """Find the pages of the snapshot that `extent` describes. Raise StorageError if the file or the log was
+        replaced.
+        """
         with _as_sentences(self.path):
             status = os.fstat(self._file.fileno())
             if (status.st_dev, status.st_ino) != extent.file:
@@ -62,7 +64,7 @@ class StateBytes:
             self.bytes, self._name_page = pages * self._page_bytes, extent.name_page
 
     def _find_pages(self, log_bytes: int) -> int:
-        """Record the last content of each page in the log. Return the number of pages of the state."""
+        """Record where the newest content of each page is in the log. Return how many pages the snapshot has."""
         self._log_file = self._opened.enter_context(FileIO(log_of(self.path)))
         log, pages = self._log_file.fileno(), 0
         header = os.pread(log, LOG_HEADER_BYTES, 0)
@@ -112,7 +114,9 @@ class StateBytes:
 
 @contextmanager
 def _as_sentences(path: Path) -> Iterator[None]:
-    """Turn an error of the source into a StorageError, so that it is not taken for an error of the target disk."""
+    """Convert an OSError to a StorageError. Otherwise callers would take it for an error of the disk to which they
+    write.
+    """
     try:
         yield
     except OSError as error:

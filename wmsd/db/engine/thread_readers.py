@@ -10,16 +10,19 @@ from typing import Final
 from wmsd.db.engine.connection_queue import LARGEST_READ_GROUP, ConnectionQueue, Work
 
 READERS: Final = 3
-"""The most readers. The first one does all reads that are not quick; the others are used while it is busy."""
+"""The maximum number of readers. The first one runs all reads that are not quick. The others are used while it is
+busy.
+"""
 
 OpenReader = Callable[[int], Awaitable[ConnectionQueue]]
 
 
 class ThreadReaders:
-    """The readers of one file. `open_reader` gets the number of reads that may share a snapshot.
+    """The thread readers of one file. `open_reader` opens a reader; its parameter is the maximum number of reads
+    in a group.
 
-    `opening` is locked while connections are opened or closed. `counted` is called with the number of connections
-    that were opened.
+    `opening` is a lock that is held while connections are opened or closed. `counted` is called with the number of
+    opened connections.
     """
 
     def __init__(self, open_reader: OpenReader, opening: asyncio.Lock, counted: Callable[[int], None]) -> None:
@@ -31,8 +34,10 @@ class ThreadReaders:
         self._handed_over: set[asyncio.Task[None]] = set()
 
     async def reader(self) -> ConnectionQueue:
-        """Return a free reader, or the last reader if all are busy. Raise the error of opening if there is no
-        reader.
+        """Return a reader that is free. If all are busy, open another one, or return the last one if there are
+        `READERS`.
+
+        Raise the error of opening if there is no reader at all.
         """
         free = self._free_reader()
         if free is not None:
@@ -57,19 +62,19 @@ class ThreadReaders:
             return self._searcher
 
     def hand_over(self, work: Work) -> None:
-        """Pass the work to a reader."""
+        """Run the work on a reader. Return immediately."""
         task = asyncio.ensure_future(self._read(work))
         self._handed_over.add(task)
         task.add_done_callback(self._handed_over.discard)
 
     async def finish_handing_over(self) -> None:
-        """Wait until all work that was passed on has reached a reader."""
+        """Wait until all work of `hand_over` is in the queue of a reader."""
         while self._handed_over:
             await asyncio.wait(self._handed_over)
 
     @property
     def are_open(self) -> bool:
-        """True if there is a reader, so that work that is passed on needs no new connection."""
+        """True if at least one reader is open, so that work need not wait for a new connection."""
         return bool(self._readers)
 
     @property
@@ -81,7 +86,7 @@ class ThreadReaders:
         return [*self._readers, *([] if self._searcher is None else [self._searcher])]
 
     def take(self) -> list[ConnectionQueue]:
-        """Return the open readers, and forget them. The caller must close them."""
+        """Remove all readers from this object, and return them. The caller must close them."""
         queues = self.queues
         self._readers, self._searcher = [], None
         return queues

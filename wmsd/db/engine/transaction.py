@@ -17,7 +17,7 @@ Row = tuple[Any, ...]
 Gathered = TypeVar("Gathered")
 Provided = TypeVar("Provided")
 Provision = Mapping[type, object]
-"""The objects that actions need from the installation in addition to the database, such as its key, by type."""
+"""What the installation provides to actions in addition to the database, such as its key. The keys are types."""
 
 _Ends = dict[str, tuple[Callable[[Any], None], Any]]
 AtCommit = dict[str, Callable[["Transaction"], None]]
@@ -26,17 +26,17 @@ LAST_CHANGE = "SELECT value FROM change_sequence"
 
 
 class LineSql(Protocol):
-    """A renderer of records as lines of a file."""
+    """A converter of records to lines of a file."""
 
     def render(self, tx: "Transaction", record: Any) -> str:
-        """Return the SQL of the line of a record (`RecordSql`)."""
+        """Return the SQL that selects the line of a record. `record` is a `RecordSql`."""
 
 
 class Transaction:
-    """A transaction that runs statements. Its time stays fixed.
+    """A transaction in which an action runs SQL statements.
 
-    `now` is the time of BEGIN. `ordered_now` is the same, unless the clock has leapt far ahead: change sequences
-    follow `ordered_now`.
+    `now` is the time of BEGIN, and does not change. Change sequences use `ordered_now`. Both are the same, unless
+    the clock has jumped far ahead.
     """
 
     def __init__(
@@ -58,15 +58,15 @@ class Transaction:
         self.csv: LineSql | None = None
         """If set, lists return lines of CSV instead of records."""
         self.is_brief = False
-        """True if lists return only a short form of each field that can be large (`RecordSql.brief`)."""
+        """True if lists return a short form of large fields (see `RecordSql.brief`)."""
         self.within: Sequence[int] | None = None
-        """The ids to which lists are limited. None means all ids."""
+        """If set, lists contain only the records with these ids."""
         self._last_change: int | None = None
         self._at_end: _Ends = {}
         self._at_last: _Ends = {}
         self.at_commit: AtCommit = {} if at_commit is None else at_commit
-        """Functions by name that run once before the commit, for all units of work that share it. They run even if
-        one of these units is rolled back.
+        """Functions that run once before the commit, by name. All units of work that share the commit share them.
+        A function also runs if its unit of work was rolled back.
         """
 
     @cached_property
@@ -82,7 +82,7 @@ class Transaction:
         return self._connection.execute(sql, parameters)
 
     def executemany(self, sql: str, rows: Iterable[Parameters]) -> int:
-        """Run the statement for each row, and return how many rows were changed in all."""
+        """Run the statement for each row, and return the total number of changed rows."""
         if rows == []:  # a statement without rows costs as much as one with a row
             return 0
         return self._connection.executemany(sql, rows).rowcount
@@ -99,7 +99,9 @@ class Transaction:
         self._connection.create_function(name, 1, function, deterministic=True)
 
     def data_version(self) -> tuple[int, int]:
-        """Return a value that changes when another connection commits. Each connection counts separately."""
+        """Return a value that changes when another connection commits. Compare only values from the same
+        connection.
+        """
         return id(self._connection), self.value("PRAGMA data_version")
 
     def value(self, sql: str, parameters: Parameters = ()) -> Any:
@@ -108,12 +110,12 @@ class Transaction:
         return None if found is None else found[0]
 
     def number(self, sql: str, parameters: Parameters = ()) -> int:
-        """Return the first column of the first row, for a statement that always returns an integer there."""
+        """Return the first column of the first row. The statement must always return an integer there."""
         row: tuple[int, ...] = self._connection.execute(sql, parameters).fetchone()
         return row[0]
 
     def text(self, sql: str, parameters: Parameters = ()) -> str:
-        """Return the first column of the first row, for a statement that always returns a text there."""
+        """Return the first column of the first row. The statement must always return a text there."""
         row: tuple[str, ...] = self._connection.execute(sql, parameters).fetchone()
         return row[0]
 
@@ -145,7 +147,7 @@ class Transaction:
         return identity
 
     def bytes_used(self) -> int:
-        """Return the bytes that the file uses, without free pages."""
+        """Return how many bytes of the file are in use. Free pages are not included."""
         pages = self.number("PRAGMA page_count") - self.number("PRAGMA freelist_count")
         return pages * self.number("PRAGMA page_size")
 
@@ -173,15 +175,16 @@ class Transaction:
         self._last_change = None
 
     def at_end(self, name: str, run: Callable[[Gathered], None], start: Callable[[], Gathered]) -> Gathered:
-        """Return the object in which the unit of work collects data under `name`. `start` creates the object.
+        """Return an object in which the unit of work collects data under `name`. The first call creates it with
+        `start`.
 
         When the action has returned, `run` is called once with the object.
         """
         return _gathered(self._at_end, name, run, start)
 
     def at_last(self, name: str, run: Callable[[Gathered], None], start: Callable[[], Gathered]) -> Gathered:
-        """Return an object as `at_end` does, but call `run` after all functions of `at_end`, which may still add
-        data.
+        """Return an object as `at_end` does. Its `run` is called later, after all functions of `at_end`. Those may
+        still add data to the object.
         """
         return _gathered(self._at_last, name, run, start)
 
@@ -200,9 +203,9 @@ def lone_transaction(connection: sqlite3.Connection, who: Actor = PROGRAM) -> Tr
 
 @contextmanager
 def snapshot(connection: sqlite3.Connection) -> Iterator[Transaction]:
-    """Open a transaction that reads one state.
+    """Yield a read-only transaction. All its reads see the same snapshot of the file.
 
-    Close the connection at the end. Raise sqlite3.Error if that fails.
+    The connection is closed at the end. Raise sqlite3.Error if that fails.
     """
     with closing(connection):
         connection.execute("PRAGMA query_only = ON")

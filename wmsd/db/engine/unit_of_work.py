@@ -20,8 +20,8 @@ from wmsd.db.engine.write_ahead_log import WriteAheadLog
 Begin = Callable[[sqlite3.Connection], Transaction]
 Result = TypeVar("Result")
 LOOK_SECONDS: Final = 0.005
-"""The seconds between two attempts to write to a file. SQLite itself tries less often, and another writer may
-start again immediately.
+"""How many seconds wmsd waits between two attempts to begin a write. SQLite itself tries less often, and could
+miss the short time between two transactions of another writer.
 """
 
 
@@ -41,7 +41,7 @@ class CommitGroup:
         self._provision = provision
         self._standing = standing
         self._is_in_doubt = False
-        """True if the log may contain a group whose sync failed, which a restart would restore."""
+        """True if the log may contain the group of a failed commit. A restart would restore that group."""
 
     def __call__(self, connection: sqlite3.Connection, group: list[Work]) -> None:
         """Run the group. FileMoved, OutcomeUnknown and sqlite3.Error are raised for every unit of the group."""
@@ -84,10 +84,11 @@ class CommitGroup:
 
 
 def commit(connection: sqlite3.Connection) -> None:
-    """Commit. Raise sqlite3.Error if nothing was changed, and OutcomeUnknown if that is not certain.
+    """Commit. On failure, roll back and raise sqlite3.Error, or OutcomeUnknown if the changes may have been
+    stored.
 
-    If a sync fails, SQLite leaves the transaction in the log, and the next connection that opens the file finds it
-    there.
+    If a sync fails, SQLite leaves the transaction in the log. The next connection that opens the file would find
+    it there, so an empty transaction is written over it.
     """
     try:
         connection.execute("COMMIT")
@@ -105,7 +106,7 @@ def commit(connection: sqlite3.Connection) -> None:
 
 
 def write_over(connection: sqlite3.Connection) -> None:
-    """Commit a transaction that changes nothing, in order to overwrite the failed one in the log.
+    """Overwrite the transaction of a failed commit in the log: commit a transaction that changes nothing.
 
     Raise sqlite3.Error if that fails.
     """
@@ -128,7 +129,7 @@ def begin(connection: sqlite3.Connection, statement: str) -> None:
 def begin_to_write(connection: sqlite3.Connection) -> None:
     """Begin a transaction for writing. Wait up to BUSY_SECONDS for other writers of the file.
 
-    The wait is here and not in SQLite, because SQLite does not wait on a connection that the event loop also uses.
+    The function itself waits, because the connections that the event loop also uses have no timeout in SQLite.
     """
     until = time.monotonic() + BUSY_SECONDS
     while True:
@@ -171,9 +172,10 @@ def read_unit(tx: Transaction, work: Work) -> None:
 
 
 def read_unit_in_time(under_way: RunningRead) -> Callable[[Transaction, Work], None]:
-    """Return a function that runs a read as `read_unit` does, within the time limit of the work.
+    """Return a function that runs a read as `read_unit` does, but within the read's time limit.
 
-    The function does not start work whose time is over, and lets `under_way` interrupt the work.
+    If the time limit has passed, the error of the read is OutOfTime. `under_way` can interrupt the read while it
+    runs.
     """
 
     def run(tx: Transaction, work: Work) -> None:
@@ -198,9 +200,10 @@ def read_once(
     alone: bool = False,
     owner: Owner | None = None,
 ) -> Result:
-    """Run a read on the calling thread, with a separate connection.
+    """Run a read on the calling thread, with a separate connection. Return its result.
 
-    Raise sqlite3.Error, and WrongOwner if the file does not belong to `owner`.
+    If `owner` is passed, raise WrongOwner if the file belongs to another company. Raise sqlite3.Error if the read
+    fails.
     """
     with closing(connect(path, alone=alone)) as connection:
         connection.execute("PRAGMA query_only = ON")
@@ -217,11 +220,11 @@ def read_group(
     standing: Standing,
     run_unit: Callable[[Transaction, Work], None] = read_unit,
 ) -> GroupRunner:
-    """Return a function that runs a group of reads on one snapshot.
+    """Return a function that runs a group of reads on one snapshot. `run_unit` runs each read.
 
-    The snapshot begins after the last read was requested, so that each read sees all earlier commits. If a read
-    writes, the writes are rolled back and all reads of the group fail. If the file is not the one that was opened,
-    all reads fail with FileMoved.
+    The snapshot begins when the group starts, so each read sees all earlier commits. If a read writes, the writes
+    are rolled back and all reads of the group fail. If the open file was removed, replaced or overwritten, all
+    reads fail with FileMoved.
     """
 
     def run(connection: sqlite3.Connection, group: list[Work]) -> None:

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from typing import BinaryIO, Final
 
 LOG_HEADER: Final = struct.Struct("> 8x I 4x 8s 8x")
-"""The page size, and the salts that are repeated in each frame."""
+"""The fields that wmsd reads from a log's header: the page size, and the salts, which each frame repeats."""
 FRAME_HEADER: Final = struct.Struct("> I I 8s 8x")
-"""The number of the page, the pages of the file after a commit (0 in a frame that ends no commit), and the
-salts.
+"""The fields that wmsd reads from a frame's header: the number of the page, the size of the file in pages, and the
+salts. The size is 0 unless the frame ends a commit.
 """
 PAGE_SIZES: Final = frozenset(1 << power for power in range(9, 17))
 LOG_HEADER_BYTES: Final = LOG_HEADER.size

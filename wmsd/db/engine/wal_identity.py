@@ -1,7 +1,7 @@
-"""The single row of the table `log`, read and changed in the bytes of its page.
+"""The single row of the table `log`. wmsd reads and changes it directly in the bytes of its page.
 
-SQLite would find that page by the schema of the present file, which may not be the file of the log. The page is a
-leaf of a b-tree with one cell. See the file format, sections 1.6 and 2.1
+SQLite would find this page by the schema of the present file, but the log may belong to another file. The page is
+a leaf of a b-tree with one cell. See the file format, sections 1.6 and 2.1
 (https://sqlite.org/fileformat.html#b_tree_pages).
 """
 
@@ -15,11 +15,11 @@ CELL_AT: Final = slice(8, 10)
 BYTES_OF_TYPE: Final = {0: 0, 1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8, 8: 0, 9: 0}
 """The number of bytes of an integer in a record, by its serial type."""
 ID: Final = 1
-"""The position of `id` among the columns."""
+"""The index of the column `id`."""
 
 
 class LogRow(NamedTuple):
-    """The columns of the row after the first one. They are never NULL."""
+    """The row of the table `log`, without its first column. No value is NULL."""
 
     id: int
     previous: int
@@ -40,9 +40,9 @@ class Value(NamedTuple):
 
 
 def row_in(page: bytes) -> LogRow | None:
-    """Return the row, or None if the page is not a page of the table `log`.
+    """Return the row of the table `log`, or None if the page cannot be a page of this table.
 
-    A page of another table may look the same.
+    A page of another table may look like one of this table, and then gives a false row.
     """
     values = _values(page)
     if len(values) != 1 + len(LogRow._fields) or values[0].type or not all(value.type for value in values[1:]):

@@ -1,8 +1,7 @@
-"""A few threads that serve all connections of many files.
+"""A few threads that run the tasks of all connections of many files.
 
-The number of threads does not grow with the number of companies. A task that takes long, such as an import or a
-write to a slow disk, delays only its connection. In addition to the threads with long tasks, a few others are
-always available, up to a limit.
+The number of threads does not grow with the number of companies. A long task, such as an import or a write to a
+slow disk, delays only its own connection: wmsd starts another thread for each long task, up to a limit.
 """
 
 import asyncio
@@ -31,9 +30,7 @@ LONG_SECONDS: Final = 0.02
 
 
 class WorkerThreads:
-    """A pool of threads. Up to `few` threads remain while they have no task. `most` is the largest number of
-    threads.
-    """
+    """A pool of threads. Up to `few` idle threads stay alive. There are at most `most` threads."""
 
     def __init__(self, name: str, few: int = FEW, most: int = MOST) -> None:
         self._name = name
@@ -44,7 +41,7 @@ class WorkerThreads:
         self._count = 0
         self._idle = 0
         self._began: dict[int, float] = {}
-        """The time at which each running task began, by the number of its thread."""
+        """The start time of the running task, by thread id."""
         self._is_looking = False
         self._is_closed = False
 
@@ -54,16 +51,18 @@ class WorkerThreads:
 
     @property
     def is_wanted(self) -> bool:
-        """True if a task waits for a thread."""
+        """True if a task is waiting for a thread."""
         return not self._tasks.empty()
 
     def start(self) -> None:
-        """Start the first thread, in case no thread can be started later. Raise RuntimeError if that fails."""
+        """Start the first thread now, because it may be impossible later. Raise RuntimeError if that fails."""
         if not self._count:
             self._add()
 
     def post(self, task: Task) -> None:
-        """Add a task from the event loop. Raise RuntimeError if there is no thread and none can be started."""
+        """Add a task. Call this on the event loop. Raise RuntimeError if there is no thread and none can be
+        started.
+        """
         self._is_closed = False
         if self._tasks.qsize() >= self._idle and self._count < self._wanted():
             self._add()
@@ -75,7 +74,7 @@ class WorkerThreads:
         self._tasks.put(task)
 
     def _wanted(self) -> int:
-        """Return how many threads there should be: a few in addition to those with long tasks."""
+        """Return how many threads there should be: `few`, plus one for each long task, but at most `most`."""
         long_ago = time.monotonic() - LONG_SECONDS
         with self._lock:
             at_long_tasks = sum(began < long_ago for began in self._began.values())
@@ -87,7 +86,7 @@ class WorkerThreads:
             self._is_looking = True
 
     def _look(self) -> None:
-        """Add threads if tasks still wait and no thread is free."""
+        """Start more threads if tasks are waiting and no thread is idle. Check again later."""
         self._is_looking = False
         if self._is_closed or self._tasks.empty():
             return
@@ -154,7 +153,7 @@ class WorkerThreads:
     async def run(self, function: Callable[[], Result]) -> Result:
         """Run the function on a worker, and return its result.
 
-        The function runs to its end even if no caller waits any more.
+        If the caller is cancelled, the function still runs to its end.
         """
         future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
         self.post(partial(settle_future, future, function))
@@ -184,11 +183,10 @@ class WorkerThreads:
 
 
 class Workers:
-    """The threads of many files.
+    """The worker threads of many files.
 
-    Commits wait for the disk, so they have separate threads and do not delay reads.
-
-    `turn` is shared by the reads of all files that run on the event loop.
+    Writes have separate threads, because commits wait for the disk and would delay reads. The inline readers of
+    all files share `turn`.
     """
 
     def __init__(self) -> None:
@@ -206,9 +204,9 @@ class Workers:
 
 
 def _run_with_retries(task: Task) -> None:
-    """Run the task. If it could not start for lack of memory, try again until there is memory.
+    """Run the task. If it cannot start because memory is short, wait and try again.
 
-    The task itself passes its result on.
+    The task itself gives its result to its caller.
     """
     while True:
         try:

@@ -1,11 +1,12 @@
-"""The write-ahead log of a file: when it is written back into the file, and proof that it belongs to the file.
+"""The write-ahead log of a file: when its pages are copied into the file, and how wmsd checks that both belong
+together.
 
 SQLite replays any log that is next to a file. If the file or the log was replaced in the meantime, the result is a
 mixture of both. Therefore each log has a name. The first transaction of a log writes this name into the table
 `log`, together with the name of the previous log. A log restarts only when the whole previous log is in the file.
-So the file alone, without its log, always contains one of two names: the name of its current log, or that of
-the previous log. With any other name, the file and the log do not belong together. Each copy that wmsd creates has
-a new name, and therefore belongs to no log. A copy that another program created may have the right name:
+Therefore the file without its log contains either the name of its current log or the name of the previous log. If
+it contains any other name, the file and the log do not belong together. Each copy that wmsd creates has a new
+name, and therefore belongs to no log. A copy that another program created may have the right name:
 `file_exchange.py` detects such a copy.
 """
 
@@ -23,8 +24,8 @@ MOST_FRAMES: Final = 1000
 """The number of pages at which the log is written back, which is also SQLite's default."""
 LOOK: Final = "PRAGMA wal_checkpoint(NOOP)"
 WRITE_BACK: Final = "PRAGMA wal_checkpoint(PASSIVE)"
-"""`LOOK` and `WRITE_BACK` return three values: whether another connection was in the way, the number of pages in
-the log, and how many of them are in the file.
+"""`LOOK` and `WRITE_BACK` return three values: whether another connection prevented the work, the number of pages
+in the log, and how many of these pages were copied into the file.
 """
 BEGIN_ANEW: Final = """
     UPDATE log SET
@@ -41,23 +42,25 @@ class WriteAheadLog:
     def __init__(self, standing: Standing) -> None:
         self._standing = standing
         self._may_begin_anew: bool | None = None
-        """True if the next write may begin a new log, as far as is known. None if it is not known."""
+        """True if the next write may begin a new log. The value may be outdated. None if it is not known."""
         self._data_version = 0
-        """The version of the file's data when `prepare` last checked. It differs later if another process has
-        written since.
+        """SQLite's data version in the last call of `prepare`. If the version has changed since, another process
+        has written.
         """
         self.failure: sqlite3.Error | None = None
         """The reason why the log could not be written back the last time."""
 
     def prepare(self, connection: sqlite3.Connection) -> None:
-        """Check whether the next write may begin a new log. Call this before a transaction."""
+        """Find out whether the next write may begin a new log. Call this before a transaction."""
         if self._may_begin_anew is not False:
             self._data_version = _data_version(connection)
             _, frames, written = connection.execute(LOOK).fetchone()
             self._may_begin_anew = frames == written
 
     def name(self, connection: sqlite3.Connection) -> None:
-        """Write a new name if this transaction may be the first one of a new log. Call this in the transaction."""
+        """Write a new name into the table `log` if this transaction may begin a new log. Call this at the
+        beginning of the transaction.
+        """
         if self._may_begin_anew and _data_version(connection) == self._data_version:
             connection.execute(BEGIN_ANEW, self._found())
 
@@ -68,7 +71,9 @@ class WriteAheadLog:
             return UNKNOWN
 
     def committed(self, connection: sqlite3.Connection) -> None:
-        """Write a long log back into the file. A failure changes nothing, and is stored in `failure`."""
+        """If the log is long, copy its pages into the file. Call this after a commit. An error is stored in
+        `failure` and not raised.
+        """
         self._may_begin_anew = False
         with suppress(MemoryError):
             try:
@@ -86,13 +91,11 @@ def _data_version(connection: sqlite3.Connection) -> int:
 
 
 def check_log(path: Path, copy: Path | None = None) -> None:
-    """Raise WrongLog if the log next to the file does not belong to the file.
+    """Raise WrongLog if the log next to the file does not belong to the file. Call this before the file is opened.
 
-    Call this before the file is opened.
-
-    While this process has the file open, nothing is checked. A file whose names cannot be read is left to the
-    other checks, and so is a file of a version without the table `log`. If nothing may be written next to the
-    file, pass a `copy` of the file and the log, which is read instead.
+    Some files are not checked: a file that this process has open, a file of a version without the table `log`, and
+    a file that cannot be read. If nothing may be written next to the file, pass a `copy` of the file and its log.
+    The names are then read from the copy.
     """
     file = path.resolve()
     if not log_bytes(file):
@@ -105,12 +108,11 @@ def check_log(path: Path, copy: Path | None = None) -> None:
 
 
 def _checked_name(path: Path, read: Path) -> int | None:
-    """Return the name that the file has without its log, or None if it has no name.
+    """Return the log name that is stored in the file itself, or None if there is no name.
 
-    Raise WrongLog if the log does not belong to the file.
-
-    Other processes may be using the file. As long as this connection reads with the log, the log does not restart,
-    and no more of it is written into the file. The file without its log is closed last, because that drops all
+    `read` is the file, or a copy of it with its log. Raise WrongLog if the log does not belong to the file. Other
+    processes may be using the file. As long as the connection `whole` reads the log, the log does not restart, and
+    no more of it is copied into the file. The connection `file` is closed last, because closing it removes all
     locks.
     """
     with closing(connect_as_it_is(read, without_log=True)) as file, closing(connect_as_it_is(read)) as whole:
@@ -124,7 +126,8 @@ def _checked_name(path: Path, read: Path) -> int | None:
 
 
 def _check_rows(path: Path, name: int) -> None:
-    """Check that the rows of the table `log` in the log fit the file, whose log is named `name`.
+    """Check that the rows of the table `log` in the log fit the file. `name` is the log name that is stored in the
+    file.
 
     Raise WrongLog if they do not fit, and OSError if they cannot be read.
     """
@@ -139,7 +142,7 @@ def _check_rows(path: Path, name: int) -> None:
 
 
 class WrongLog(StorageError):
-    """The log next to a file belongs to another file, or to another state of the file."""
+    """The error if the log next to a file does not belong to the file, or not to its present content."""
 
     def __init__(self, path: Path) -> None:
         log = f"{path.name}-wal"
@@ -151,7 +154,7 @@ class WrongLog(StorageError):
 
 
 class Exchanged(WrongLog):
-    """The log fits the file, but replaying it would undo the purpose for which the file was put there."""
+    """The error if a file was copied over a file whose log fits both. Replaying the log would undo the copying."""
 
     def __init__(self, path: Path) -> None:
         log = f"{path.name}-wal"

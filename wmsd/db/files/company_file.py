@@ -1,4 +1,4 @@
-"""The file of one company. It is checked before its first use, and is not changed after a failure.
+"""The file of one company. wmsd checks the file before its first use. After a failure, wmsd does not change it.
 
 Work that may take long, such as waiting for a file that another program has locked, runs on a thread. Only
 requests for this company wait for it.
@@ -29,15 +29,15 @@ from wmsd.db.migrations import COMPANY, Before, CheckedFile, open_checked
 LOG = logging.getLogger("wmsd.companies")
 Result = TypeVar("Result")
 GoOn = Callable[[str, Path, HighWaterMark, HighWaterMark], None]
-"""A function that is called for a file that is older than it should be. It gets the company's code, the path, the
-file's high-water mark, and the expected one.
+"""A function that is called for a file that is older than its stored high-water mark. The parameters are the
+company's code, the path, the mark of the file, and the stored mark.
 """
 Borrow = Callable[[Path], None]
-"""A function that asks the process that has the file open to share it. It raises StorageError if that fails."""
+"""A function that asks the running server to share the file. It raises StorageError if that fails."""
 VISIT_SECONDS: Final = 0.005
 REQUEST_WAITS: Final = 1.0
-"""The seconds that a request waits for a file that another program has locked; the next request tries again. A
-command waits longer, because the server that shares the file with it continues its writes.
+"""How many seconds a request waits for a file that another program has locked. The next request tries again.
+Commands wait longer, because the server continues to write to a file that it shares with them.
 """
 MOVED: Final = (
     "wmsd does not write to the file that is there now. Put the original file back, or restart wmsd "
@@ -52,8 +52,9 @@ OVERWRITTEN: Final = (
 class CompanyFile:
     """The file of one company. It may be open or closed.
 
-    `failure` says why the file cannot be used, or is None. `damage` is the damage that was found during use, or
-    None. A check reads little of a file, so a damaged file may be used again after a check.
+    `failure` is the reason why the file cannot be used, or None. `damage` is the damage that was found while the
+    file was in use, or None. The check before use reads only a small part of the file. Therefore a damaged file
+    may pass it and be used again.
     """
 
     def __init__(
@@ -75,7 +76,8 @@ class CompanyFile:
     ) -> None:
         """Create the object without opening the file.
 
-        `alone`: no other process may open the file, except while this process shares it (see `lend`).
+        If `alone`, no other process may open the file, except while this process shares it (see `lend`). `mark`
+        returns the stored high-water mark, and `go_on` is called if the file is older than this mark.
         `written_elsewhere` is called when other processes may write the file, or may have written it.
         """
         self._company_id = company_id
@@ -102,18 +104,20 @@ class CompanyFile:
         self._changing = asyncio.Lock()
         """Locked while the file is checked, lent or replaced, so that these happen one after the other."""
         self.visiting = threading.Lock()
-        """Locked by a thread that reads the file with a separate connection, and while the file is being
-        shared.
+        """A lock. A thread holds it while it reads the file with a separate connection. It is also held while the
+        file is being shared.
         """
         self._unavailable = f"company {company_id} is unavailable"
         self._is_ready = False
         self._looking: asyncio.Future[None] | None = None
         self._leaving: asyncio.Future[Any] | None = None
         self._overwritten: Identity | None = None
-        """The identity of a file that was overwritten while in use. After a restart, wmsd uses the file again."""
+        """The identity of a file that another program has overwritten while it was in use. wmsd uses this file
+        again only after a restart.
+        """
         self._missed: Identity | None = None
-        """The identity of a file that was removed or replaced while in use. No other file is accepted in its
-        place.
+        """The identity of a file that was removed or replaced while it was in use. wmsd accepts no other file in
+        its place.
         """
 
     async def use(self) -> Database:
@@ -148,7 +152,7 @@ class CompanyFile:
 
     @property
     def is_alone(self) -> bool:
-        """True if the file is opened so that no other process can open it.
+        """True if this process opens the file so that no other process can open it.
 
         All connections of this process must use the same mode, because they share the index of the log. The first
         connection decides whether the index is in a file or in memory.
@@ -161,7 +165,8 @@ class CompanyFile:
         await self._share_as_lent()
 
     async def _share_as_lent(self) -> None:
-        """Open the file for other processes too if it is lent to any, otherwise for this process alone.
+        """Reopen the file in the right mode: shared with other processes if it is lent to any, otherwise not
+        shared.
 
         SQLite changes the lock of the file only when this process has no connection to it. Therefore no thread may
         open a separate connection meanwhile.
@@ -187,15 +192,14 @@ class CompanyFile:
             raise
 
     def begin_again(self) -> None:
-        """Allow use of the file again, if it still exists."""
+        """Undo `end`, so that the file can be used again."""
         self._has_ended = False
 
     async def can_be_used(self, stays_open: bool = False) -> bool:
-        """Return True if the file can be used.
+        """Return True if the file can be used. If it has failed earlier, check it again. Callers that wait share
+        one check.
 
-        A failed file is checked again, once for all callers that wait meanwhile.
-
-        `stays_open`: the caller will use the file immediately.
+        Pass `stays_open=True` if the caller will use the file immediately.
         """
         if self._has_ended:
             return False
@@ -206,7 +210,7 @@ class CompanyFile:
         return self._is_ready
 
     async def _look_again(self, stays_open: bool) -> None:
-        """Check the file. If `stays_open`, the connection of the check becomes the first one of the database."""
+        """Check the file. If `stays_open`, the database then uses the connection of the check as its writer."""
         had_failed = self.failure is not None
         try:
             async with self._changing:
@@ -235,11 +239,12 @@ class CompanyFile:
         self._is_ready = is_usable  # last: a caller that sees True opens the file if there is no database yet
 
     def _look(self, database: Database | None, alone: bool) -> tuple[bool, sqlite3.Connection | None]:
-        """Migrate the file to this program's schema, or record the failure. Any thread may call this.
+        """Check the file, and migrate it to this program's schema. Store the error if that fails. Any thread may
+        call this.
 
-        Return whether the file can be used, and its connection. The connection is None, and the file is closed, if
-        `database` is None, or if the check found anything to change in the file. `alone`: no other process may
-        open the file meanwhile.
+        Return whether the file can be used, and an open connection if it can stay open. The connection is None if
+        `database` is None, or if the check found anything that must be changed in the file. If `alone`, no other
+        process may open the file meanwhile.
         """
         found = identity(self.path)
         if self._missed not in (None, found) or (self._overwritten is not None and found == self._overwritten):
@@ -272,10 +277,10 @@ class CompanyFile:
         self._leave(is_kept=False)
 
     def stop(self, moved: FileMoved) -> None:
-        """Close a file that was removed, replaced or overwritten during use.
+        """Close a file that was removed, replaced or overwritten while it was in use.
 
-        As much of its content as possible is saved, unless the file was overwritten. The file that is there now is
-        not changed.
+        Save the content of a removed file to a copy, if possible. The content of an overwritten file is not saved.
+        Do not change the file that is now at the path.
         """
         if self.database is None:
             return
@@ -290,9 +295,10 @@ class CompanyFile:
         self._leave(is_kept=not isinstance(moved, FileOverwritten))
 
     async def replace(self, put: Callable[[], Result]) -> Result:
-        """Close the file, call `put` on a thread, and return its result. `put` puts another file in its place.
+        """Put another file in the place of this one: close the file, call `put` on a thread, and return its
+        result.
 
-        Requests for the company wait meanwhile. Raise StorageError if a command is using the file. Pass on the
+        Requests for the company wait meanwhile. Raise StorageError if a command is using the file. Raise the
         errors of `put`.
         """
         return await asyncio.shield(asyncio.ensure_future(self._replace(put)))
@@ -338,7 +344,7 @@ class CompanyFile:
         self.failure, self._is_ready = str(error), False
 
     async def _has_left(self) -> None:
-        """Wait until the file is closed, if `_leave` is closing it, so that it can be opened again."""
+        """If the file is being closed, wait until it is closed, so that it can be opened again."""
         while (leaving := self._leaving) is not None:
             await asyncio.wait([leaving])
             if self._leaving is leaving:
@@ -354,7 +360,9 @@ class CompanyFile:
 
 
 def _is_as_it_was(checked: CheckedFile, standing: Standing) -> bool:
-    """Return True if the file did not change while it was opened, and is not older than it should be."""
+    """Return True if the file did not change while it was opened, and is not older than its stored high-water
+    mark.
+    """
     try:
         standing.check_file()
     except FileMoved:

@@ -33,8 +33,7 @@ LOG = logging.getLogger("wmsd.companies")
 Result = TypeVar("Result")
 NOTICED_AT_ONCE: Final = 250
 LOOKERS: Final = 8
-"""The most files that are checked at the same time. A check may have to wait for a program that has locked the
-file.
+"""How many files are checked at the same time. A check may have to wait for a program that has locked the file.
 """
 
 
@@ -57,10 +56,10 @@ class CompanyFiles:
     ) -> None:
         """Create the object without opening any file.
 
-        - `installation` is the installation's id in its files.
+        - `installation` is the installation's id, which is stored in the files.
         - `codes` are the codes of the existing companies by id.
-        - `marks` are the known high-water marks of their files. `go_on` is called for a file that is older than
-          its mark.
+        - `marks` are the stored high-water marks of the files. `go_on` is called for a file that is older than its
+          mark.
         - `alone`: no other process may open the files, except while this process shares them.
         - `before_migration` is called before a file of an older schema is migrated.
         """
@@ -85,7 +84,7 @@ class CompanyFiles:
         self.last_writes = Moments()
         """The last writes of all companies."""
         self._written_elsewhere: set[int] = set()
-        """The companies whose files other processes may have written."""
+        """The companies whose files may have been written by other processes."""
         self._noticed_to = 0
         self.unprepared = 0
         """The number of files that `prepare` still has to check."""
@@ -106,13 +105,14 @@ class CompanyFiles:
     def create(self, company_id: int, code: str) -> None:
         """Create the file of a new company.
 
-        If a file is already there, for example after a restore, it is moved aside.
+        An existing file at the same path is moved aside. There may be one after a restore.
         """
         path = self._place_of_new(company_id, code)
         create_file(path, COMPANY, self.owner(company_id))
 
     def adopt(self, company_id: int, code: str, prepared: Path) -> None:
-        """Make an existing file the file of a new company, and move aside a file that is already there.
+        """Use the file at `prepared` as the file of a new company. An existing file at the company's path is moved
+        aside.
 
         There must be no log next to `prepared`.
         """
@@ -134,10 +134,10 @@ class CompanyFiles:
         return path
 
     async def prepare(self, company_ids: Iterable[int]) -> None:
-        """Migrate the files that need it, one after the other. Failures are recorded and logged.
+        """Migrate the files that need it, one after the other. Store and log failures.
 
-        A request for a company does not wait for the migrations before its own. Files that need no migration are
-        checked at their first use.
+        A request migrates the file of its own company immediately, and does not wait for the other migrations.
+        Files that need no migration are checked when they are first used.
         """
         left = list(company_ids)
         self.unprepared = len(left)
@@ -166,21 +166,21 @@ class CompanyFiles:
         return file is not None and file.database is not None and file.database.is_open
 
     def open_database(self, company_id: int) -> Database | None:
-        """Return the company's database if its file is open, else None."""
+        """Return the company's database, or None if its file is not open."""
         file = self._files.get(company_id)
         return file.database if file is not None and self.is_open(company_id) else None
 
     async def visit(self, company_id: int, work: Callable[[Database], Awaitable[None]]) -> None:
-        """Run `work` with the company's database. Pass on the errors of `get` and of `work`."""
+        """Run `work` with the company's database. Raise the errors of `get` and of `work`."""
         async with self.visiting(company_id) as database:
             await work(database)
 
     @asynccontextmanager
     async def visiting(self, company_id: int) -> AsyncIterator[Database]:
-        """Yield the company's database. Pass on the errors of `get`.
+        """Yield the company's database. Raise the same errors as `get`.
 
-        A file that was closed is closed again at the end. Thus a loop over all companies displaces at most one
-        open file.
+        If the file was closed before, it is closed again at the end. Therefore a loop over all companies keeps at
+        most one additional file open.
         """
         was_open = self.is_open(company_id)
         database = await self.get(company_id)
@@ -196,7 +196,7 @@ class CompanyFiles:
         return [file.database for file in self._files.values() if file.database is not None]
 
     def writing(self) -> list[str]:
-        """Return the codes of the companies whose writers are busy for long. Any thread may call this."""
+        """Return the codes of the companies for which a long write is running. Any thread may call this."""
         return sorted(
             self.code_of(company_id)
             for company_id, file in list(self._files.items())
@@ -205,7 +205,7 @@ class CompanyFiles:
 
     @property
     def read_only(self) -> set[int]:
-        """The ids of the companies whose files could not be written at the last write."""
+        """The ids of the companies whose last write failed because of the file or the disk."""
         return {
             company_id
             for company_id, file in self._files.items()
@@ -214,15 +214,15 @@ class CompanyFiles:
 
     @property
     def failed(self) -> dict[int, str]:
-        """The failures of files that cannot be used, by company.
+        """The reasons why files cannot be used, by company id.
 
-        A file that was deleted while a caller waited for it is not included, because no one can repair it.
+        Files of deleted companies are not included, because no one can repair them.
         """
         return self._by_company(lambda file: file.failure)
 
     @property
     def troubled(self) -> dict[int, str]:
-        """The reasons why files cannot be used, or the damage that was found in usable files, by company."""
+        """The reasons why files cannot be used, and the damage that was found in usable files, by company id."""
         return self._by_company(lambda file: file.failure or file.damage)
 
     def _by_company(self, why: Callable[[CompanyFile], str | None]) -> dict[int, str]:
@@ -239,10 +239,11 @@ class CompanyFiles:
     async def read_each(
         self, company_ids: Iterable[int], action: Callable[[Transaction], Result]
     ) -> dict[int, Result]:
-        """Return the result of the action in each usable file, by company.
+        """Run the action on the file of each company, and return the results by company id. Leave out files that
+        cannot be used.
 
-        The action runs on one thread, with connections that are closed again. Thus reading every company delays no
-        request and closes no file that is in use.
+        All actions run on one thread, with connections that are closed again. Therefore this delays no request and
+        closes no file that is in use.
         """
         known = list(company_ids)
         doubtful = await asyncio.to_thread(self._not_current, known)
@@ -299,7 +300,7 @@ class CompanyFiles:
         return state_of(str(self.path(company_id)))
 
     def suspect(self, company_id: int, error: Exception) -> None:
-        """Record that the file failed during use. The next request checks the file before it uses it."""
+        """Record that the file failed with `error` during use. The next request checks the file first."""
         self.file(company_id).suspect(error)
 
     def notice_moved(self) -> None:

@@ -16,8 +16,8 @@ from wmsd.db.engine.transaction import Transaction, snapshot
 from wmsd.db.migrations import COMPANY, PLATFORM, Before, FileKind, at_once, foreign_parts, migrate
 
 UNREADABLE: Final = (sqlite3.Error, OSError, MemoryError, ValueError)
-"""The errors of reading a damaged file. Random bytes may announce a size that no memory has, or may be no valid
-text.
+"""The errors that reading a damaged file can raise. Damaged bytes may name a size that is larger than the memory
+(MemoryError), or may not be valid text (ValueError).
 """
 MOST_MESSAGES: Final = 100
 THE_FILE: Final = "the file"
@@ -29,7 +29,7 @@ IN_INDEX: Final = "index {index} of table {table}"
 ENDS_EARLY: Final = "it ends after {found} of {pages} pages"
 NOT_MADE_BY_WMSD: Final = "foreign, changed or missing: {parts}"
 WORDS: Final = (IN_INDEX, IN_TABLE, THE_FILE, ITS_END, THE_SCHEMA, THE_FREE_LIST, ENDS_EARLY, NOT_MADE_BY_WMSD)
-"""The texts that name the place of damage. Other messages come from SQLite."""
+"""wmsd's own texts about damage. All other texts about damage are messages of SQLite."""
 OF_A_TREE: Final = re.compile(r"(?:Tree (\d+) |Freelist: )")
 OF_AN_INDEX: Final = re.compile(r"(?:from|in|of) index (\S+)$")
 A_TABLE: Final = "SELECT integrity_check FROM pragma_integrity_check(?)"
@@ -52,9 +52,9 @@ class Damage:
 def opened_to_examine(
     path: Path, kind: FileKind, owner: Owner | None = None, before_migration: Before = at_once
 ) -> AbstractContextManager[Transaction]:
-    """Open a snapshot of the file, after migrating it.
+    """Migrate a file, and open a snapshot of it. `before_migration` is called before the migration.
 
-    If the file is damaged, open everything in it that can still be read.
+    If the file is damaged, the snapshot contains everything that can still be read.
 
     Raise StorageError, for example if the file belongs to another owner. Raise sqlite3.Error if SQLite cannot open
     the file.
@@ -69,11 +69,11 @@ def opened_to_examine(
 
 
 def as_far_as_possible(connection: sqlite3.Connection) -> sqlite3.Connection:
-    """Prepare a read-only connection to read a damaged file, and return it.
+    """Prepare a read-only connection to read a damaged file, and return the connection.
 
-    With `writable_schema`, SQLite uses all readable parts of the schema, also of a file that is cut short. The
-    first statements may fail in spite of this, so this function runs them and ignores their errors. The file does
-    not change.
+    With `writable_schema`, SQLite uses all readable parts of the schema, even if the end of the file is missing.
+    The first statements may fail nevertheless. This function therefore runs them and ignores their errors. The
+    file does not change.
     """
     for statement in ("PRAGMA writable_schema = ON", "SELECT 1 FROM sqlite_schema", "PRAGMA trusted_schema = OFF"):
         with suppress(*UNREADABLE):
@@ -85,10 +85,8 @@ def as_far_as_possible(connection: sqlite3.Connection) -> sqlite3.Connection:
 def missing_end(path: Path) -> list[Damage]:
     """Return a list with one `Damage` if the file is shorter than its header says, otherwise an empty list.
 
-    SQLite reads zeros for a last page that is cut off.
-
-    Call this before the file is opened. While there is a log, return an empty list, because pages of the log need
-    not be in the file yet.
+    Call this before the file is opened, because SQLite reads a missing last page as zeros. If the file has a
+    write-ahead log, return an empty list: the last pages may still be in the log.
     """
     with suppress(OSError):
         header, size = first_bytes(path.resolve(), 32), path.stat().st_size
@@ -101,8 +99,8 @@ def missing_end(path: Path) -> list[Damage]:
 
 
 def foreign_schema(tx: Transaction) -> list[Damage]:
-    """Return a list with one `Damage` if the schema differs from the one that migrations create, because a person
-    has changed it. Otherwise return an empty list.
+    """Return a list with one `Damage` if a person has changed the schema, otherwise an empty list. The schema is
+    compared with the schema that the migrations create.
     """
     application_id = tx.value("PRAGMA application_id")
     kind = next((each for each in (PLATFORM, COMPANY) if each.application_id == application_id), None)
@@ -111,9 +109,9 @@ def foreign_schema(tx: Transaction) -> list[Damage]:
 
 
 def damages(tx: Transaction) -> list[Damage]:
-    """Return every `Damage` in the file.
+    """Return all damage in the file.
 
-    An intact file is read once. In a damaged file, each table is then checked separately.
+    If a check of the whole file finds damage, check each table separately.
     """
     said = _messages(tx, "PRAGMA integrity_check")
     found: dict[str, list[str]] = defaultdict(list)
@@ -133,18 +131,21 @@ def _by_table(tx: Transaction) -> list[tuple[str, str]]:
 
 
 def messages_of_table(tx: Transaction, table: str) -> list[str]:
-    """Return the messages about one table.
+    """Return SQLite's messages about the damage of one table.
 
-    If one of its trees cannot be read to its end, entries seem to be missing from all other trees. Therefore only
-    the errors of the trees themselves are returned then. They are in the first row, which the driver would lose if
-    the following rows could not be read.
+    A table and each of its indexes is a tree of pages. If a tree is damaged, return only the messages about the
+    trees: rows that SQLite cannot read would otherwise be reported as missing in every other tree. These messages
+    are in the first row of the result. Only this row is read for them, because an error in a later row would lose
+    it.
     """
     trees = [each for each in _messages(tx, TREES_OF_A_TABLE, (table,)) if OF_A_TREE.match(each)]
     return trees or _messages(tx, A_TABLE, (table,))
 
 
 def _messages(tx: Transaction, statement: str, parameters: tuple[str, ...] = ()) -> list[str]:
-    """Return SQLite's messages, without "ok", up to an error that ends the check."""
+    """Run a check, and return SQLite's messages. If an error ends the check, the error is the last message. The
+    message "ok" is left out.
+    """
     said: list[str] = []
     try:
         for (text,) in tx.execute(statement, parameters):
@@ -157,7 +158,9 @@ def _messages(tx: Transaction, statement: str, parameters: tuple[str, ...] = ())
 
 
 def _names(tx: Transaction) -> dict[str | None, str]:
-    """Return the names of trees by their root pages, as far as the schema can be read. None is the free list."""
+    """Return the table or index of each tree, by the number of the tree's root page. The key None is the free
+    list. Entries of the schema that cannot be read are missing.
+    """
     names: dict[str | None, str] = {None: THE_FREE_LIST, "1": THE_SCHEMA}
     with suppress(*UNREADABLE):
         for root, kind, name, table in tx.execute(ROOTS):
@@ -166,7 +169,7 @@ def _names(tx: Transaction) -> dict[str | None, str]:
 
 
 def tables(tx: Transaction) -> list[str]:
-    """Return the names of the tables, as far as the schema can be read."""
+    """Return the names of the tables. If the schema cannot be read, return an empty list."""
     with suppress(*UNREADABLE):
         return [name for (name,) in tx.rows(TABLES)]
     return []

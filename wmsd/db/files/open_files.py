@@ -1,4 +1,4 @@
-"""The open files of companies: as many as memory and the system's limit of open files allow.
+"""Opens the files of companies, and closes files when memory or the system's limit of open files requires it.
 
 The least recently used files are closed first. A closed file opens again at its next use.
 """
@@ -19,24 +19,24 @@ LOG = logging.getLogger("wmsd.companies")
 CONNECTION_BYTES: Final = 500_000
 """The memory of a connection: its schema, its statements, and the first pages of its cache."""
 SHARE_OF_CONNECTIONS: Final = 0.75
-"""The share of the memory that is for connections. The remaining memory is for pages in their caches. To read a
-page again takes a few microseconds; to open a connection takes a few thousand.
+"""The share of the memory that connections may use. The rest is for cached pages. A connection has the larger
+share, because opening one takes a few thousand microseconds, and reading a page again takes only a few.
 """
 UNUSED_SECONDS: Final = 300.0
 """The seconds after which an unused file is closed."""
 WAIT_SECONDS: Final = 2.0
-"""How long to wait for a file to close, when the limit of open files is reached."""
+"""The longest wait for a file to close when the limit of open files is reached."""
 AGAIN_SECONDS: Final = 0.01
 AT_ONCE: Final = 8
-"""The most files that are closed at the same time. A close may wait for the disk."""
+"""The maximum number of files that are closed at the same time. Closing a file may wait for the disk."""
 LOOKED_AT: Final = 64
-"""The most files that are checked to find one that can be closed. A file that is in use moves to the end of the
-order, as if it was just used.
+"""The maximum number of files that are checked to find some that can be closed. A file in use moves to the end of
+the order, as if it was just used.
 """
 LEAST_CONNECTIONS: Final = 8
 LEAST_DESCRIPTORS: Final = 32
-"""LEAST_CONNECTIONS and LEAST_DESCRIPTORS are the lowest limits, used however little memory and however few
-descriptors there are.
+"""LEAST_CONNECTIONS and LEAST_DESCRIPTORS are the smallest values of the limits, even on a machine with less
+memory or fewer file descriptors.
 """
 SLACK: Final = 16
 """One of every `SLACK` connections stays free, so that no request has to wait until a file is closed."""
@@ -46,7 +46,7 @@ SLACK: Final = 16
 class FileBounds:
     """The limits of open files.
 
-    `descriptors` are file descriptors: each connection has some, and each file one more.
+    `connections` limits the database connections, and `descriptors` limits the file descriptors.
     """
 
     connections: int = 256
@@ -65,10 +65,10 @@ class FileBounds:
 
 
 class OpenFiles:
-    """The open databases, which are opened and closed here.
+    """Opens and closes the databases, and knows which are open.
 
-    Each database is opened once for all callers, and closed by a separate task. Thus a client that disconnects
-    does not interrupt the opening or the closing.
+    A separate task opens or closes each database, once for all callers. A client that disconnects therefore does
+    not interrupt the task.
     """
 
     def __init__(self) -> None:
@@ -77,7 +77,7 @@ class OpenFiles:
         self._by_use: OrderedDict[FileConnections, None] = OrderedDict()
         """The open databases, the least recently used first."""
         self._reserved: set[FileConnections] = set()
-        """The databases for which connections are reserved, and which are not open yet."""
+        """The databases that have a reserved connection and are not open yet."""
         self._asked: Counter[FileConnections] = Counter()
         """The number of callers that wait for each database."""
         self._openings: dict[FileConnections, asyncio.Task[None]] = {}
@@ -90,14 +90,16 @@ class OpenFiles:
         return iter(list(self._by_use))
 
     async def use(self, database: FileConnections) -> None:
-        """Open the database if it is closed, and mark it as just used. Pass on the errors of opening."""
+        """Open the database if it is closed, and mark it as just used. Raise the errors of the opening."""
         if database in self._by_use:
             self._by_use.move_to_end(database)
         else:
             await self._open_for_all(database)
 
     def counted(self, database: FileConnections, change: int) -> None:
-        """Record that the database has opened `change` connections, or has closed some if `change` is negative."""
+        """Count connections: `database` has opened `change` connections, or has closed some if `change` is
+        negative.
+        """
         self.connections += change
         self._reserved.discard(database)
         if database.is_open:
@@ -135,7 +137,7 @@ class OpenFiles:
     def reserve_connection(self, database: FileConnections) -> Iterator[bool]:
         """Reserve the first connection of the database while this context is open.
 
-        Yield True if the limits allow it.
+        Yield True if the limits allow one more connection, otherwise False.
         """
         is_reserved = self._is_below_limits(1)
         self._reserved.add(database)
@@ -150,7 +152,7 @@ class OpenFiles:
             opening.exception()  # so that asyncio does not log the error when no caller waits any more
 
     def _is_below_limits(self, connections: int) -> bool:
-        """Return True if the limits allow this number of further connections."""
+        """Return True if the limits allow this number of additional connections."""
         wanted = self.connections + len(self._reserved) + connections
         descriptors = wanted * DESCRIPTORS_OF_A_CONNECTION + len(self) + 1
         return wanted <= self.bounds.connections and descriptors <= self.bounds.descriptors
@@ -171,10 +173,11 @@ class OpenFiles:
                 await asyncio.sleep(AGAIN_SECONDS)  # there is no signal when a file becomes idle
 
     def _close_until(self, connections: int) -> None:
-        """Start to close the least recently used files, so that this number of connections may be opened.
+        """Start to close the least recently used files until the limits allow this number of additional
+        connections.
 
-        If a file has several connections, its readers are closed first. The file itself is closed when its turn
-        comes again.
+        If a file has several connections, first close only those for reading. The last connection is closed when
+        the file is the least recently used one again.
         """
         if self._is_below_limits(connections):
             return
@@ -192,9 +195,10 @@ class OpenFiles:
     def _begin_to_close(
         self, database: FileConnections, only_readers: bool = False
     ) -> "asyncio.Task[None] | None":
-        """Start to close the database, and return the task, or None if the database is in use.
+        """Start to close the database, and return the task. Return None if the database is in use, or if its file
+        was moved. With `only_readers`, close only the connections for reading.
 
-        If its file was moved, the database is stopped instead, and its content is saved.
+        If the file was moved, the database is stopped, and its content is saved.
         """
         is_free = database.is_idle and database not in self._asked and database not in self._closings
         if not is_free or not database.is_standing():
@@ -240,6 +244,6 @@ class OpenFiles:
         return was_one
 
     async def close(self) -> None:
-        """Wait for the openings and closings that are running."""
+        """Wait until all databases that are now opening or closing have finished."""
         while under_way := [*self._openings.values(), *self._closings.values()]:
             await asyncio.wait(under_way)

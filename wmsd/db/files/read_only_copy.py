@@ -1,7 +1,8 @@
-"""Reads of a file without any write to the file or to its folder.
+"""Reads a file without writing to the file or to its folder.
 
-Thus a copy on a read-only disk can be examined, and an examined file stays as it is. If a file has a log, SQLite
-creates files next to it and writes the log back. Therefore such a file is first copied together with its log.
+A copy on a read-only disk can therefore be examined, and an examined file does not change. If a file has a log,
+SQLite would create files next to it and write the log into it. Therefore wmsd first copies such a file together
+with its log.
 """
 
 import shutil
@@ -32,7 +33,9 @@ Content = Literal["good", "missing", "empty", "foreign", "unreadable"]
 
 
 def content_of(path: Path, kind: FileKind) -> Content:
-    """Return what a file is, judged by its size and its first bytes. A `good` file may still be damaged."""
+    """Return what a file is, according to its size and its first bytes: `good` for a database of this kind, even a
+    damaged one.
+    """
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
@@ -58,7 +61,7 @@ def has_log(path: Path) -> bool:
 
 
 def owner_of(path: Path) -> Owner | None:
-    """Return the owner that is recorded in the file without its log, or None if there is none."""
+    """Return the owner that the database file names. Its log is not read. Return None if no owner can be read."""
     with suppress(*UNREADABLE), closing(connect_as_it_is(path, without_log=True)) as connection:
         row = connection.execute(FIND).fetchone()
         return None if row is None else Owner(*row)
@@ -66,7 +69,9 @@ def owner_of(path: Path) -> Owner | None:
 
 
 def mark_of(path: Path) -> HighWaterMark | None:
-    """Return the high-water mark of a file without its log, or None if it cannot be read."""
+    """Return the high-water mark in the database file. Its log is not read. Return None if the mark cannot be
+    read.
+    """
     with suppress(*UNREADABLE), closing(connect_as_it_is(path, without_log=True)) as connection:
         return read_mark(connection)
     return None
@@ -75,11 +80,11 @@ def mark_of(path: Path) -> HighWaterMark | None:
 def opened_without_writing(
     path: Path, kind: FileKind, owner: Owner | None = None
 ) -> AbstractContextManager[Transaction]:
-    """Open a snapshot as `opened_to_examine` does, for a file that no server has open.
+    """Open a snapshot of a file that no server has open, without writing to the file or its folder.
 
-    A file of an older schema is migrated in a copy. If another program has the file open, it is read in the usual
-    way, with locks and with files next to it. Raise sqlite3.Error, and StorageError, for example if there is no
-    space for a copy.
+    If the file has an older schema, a copy is migrated. If another program has the file open, SQLite opens it as
+    usual, and so uses locks and files next to it. Raise the errors of `opened_to_examine`, and StorageError if
+    there is no space for a copy.
     """
     if _is_used(path):
         return opened_to_examine(path, kind, owner, only_by_a_server)
@@ -112,9 +117,9 @@ def _in_place(path: Path, owner: Owner | None) -> Iterator[Transaction]:
 
 
 def _copied(path: Path, opened: ExitStack) -> Path:
-    """Return the path of a copy with its log, in a folder that only this user may enter.
+    """Copy a file and its log to a temporary folder that only this user may enter. Return the path of the copy.
 
-    Raise StorageError if that fails.
+    The folder is deleted when `opened` is closed. Raise StorageError if the file cannot be copied.
     """
     file = path.resolve()
     sources = [file, *(side for log in LOGS if (side := file.with_name(f"{file.name}{log}")).exists())]

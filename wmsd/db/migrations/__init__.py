@@ -48,29 +48,29 @@ def _scripts(kind: str) -> tuple[Traversable, ...]:
 
 
 HEADER: Final = struct.Struct("> 16s H BB 8x I 28x I 4x I")
-"""The magic string, the page size, the versions for writing and reading, the number of pages, the user version,
-the application's id.
+"""Fields of a database file's first bytes: the magic string, the page size, the file format versions for writing
+and for reading, the number of pages, the `user_version`, and the `application_id`.
 """
 MAGIC: Final = b"SQLite format 3\0"
 WITH_LOG: Final = 2
-"""The version of a file with a write-ahead log."""
+"""The file format version of a file that uses a write-ahead log."""
 PLATFORM: Final = FileKind("platform", 0x776D7370)
 COMPANY: Final = FileKind("company", 0x776D7363)
 
 Before = Callable[[Path], None]
 """A function that is called before a file is migrated, while no process has the file open. It may raise
-StorageError; nothing is changed then.
+StorageError. Then the file is not migrated.
 """
 
 
 def at_once(path: Path) -> None:
-    """Allow the migration of a file without further steps, because the file is a copy."""
+    """Allow the migration of a file immediately, because the file is a copy."""
 
 
 def only_by_a_server(path: Path) -> None:
-    """Refuse the migration of a file by a command.
+    """Raise StorageError, so that a command does not migrate the file.
 
-    A server saves a copy of each file before it migrates the file.
+    Only a server migrates this file, because a server first saves a copy.
     """
     raise StorageError(
         f"{path} was written by an older wmsd, and only a server migrates it: the server stores a copy "
@@ -98,9 +98,7 @@ def create_file(path: Path, kind: FileKind, owner: Owner | None = None) -> None:
 
 
 def put_in_place(unfinished: Path, path: Path) -> None:
-    """Rename a finished file to its final name, so that after a power failure there is the whole file or no
-    file.
-    """
+    """Rename a finished file to its final name. After a power failure, the file is either complete or missing."""
     give_to_owner_of(path.parent, unfinished)
     unfinished.chmod(0o600)  # platform.db contains the keys that sign tokens
     with unfinished.open("rb") as file:
@@ -115,9 +113,9 @@ class CheckedFile:
 
     connection: sqlite3.Connection
     is_as_it_was: bool
-    """True if no write to the file was necessary."""
+    """True if opening the file wrote nothing to it."""
     older: HighWaterMark | None = None
-    """The high-water mark of the file, if it is lower than expected."""
+    """The high-water mark of the file, if it is lower than expected, as in an older copy of the file."""
 
 
 def migrate(
@@ -126,7 +124,9 @@ def migrate(
     owner: Owner | None = None,
     before: Before = at_once,
 ) -> None:
-    """Migrate a file to this program's schema, and close it. Parameters and errors are those of `open_checked`."""
+    """Migrate a file to this program's schema, and close it. Take the parameters of `open_checked`, and raise its
+    errors.
+    """
     open_checked(path, kind, owner=owner, before=before).connection.close()
 
 
@@ -141,9 +141,12 @@ def open_checked(
 ) -> CheckedFile:
     """Open a file and migrate it to this program's schema.
 
-    Raise StorageError if that fails, with the file unchanged, or if the file has another owner. `mark` is the
-    expected high-water mark. If another program has locked the file, wait for `busy_seconds`. `alone`: no other
-    process can open the file meanwhile. `before` is called if the file has an older schema.
+    `busy_seconds` is the longest wait for a lock of another program. With `alone`, no other process can use the
+    file while it is open. `mark` is the expected high-water mark. `before` is called before a file of an older
+    schema is migrated.
+
+    Raise StorageError if the file has another owner, or cannot be opened or migrated. The file does not change
+    then.
     """
     try:
         mode = path.stat().st_mode
@@ -198,9 +201,10 @@ def _open(
 
 
 def _run_scripts(connection: sqlite3.Connection, path: Path, kind: FileKind, owner: Owner | None) -> None:
-    """Run all scripts that the file needs, or none of them. Raise sqlite3.Error if that fails.
+    """Run all scripts that the file needs, in one transaction. Raise sqlite3.Error if the file cannot be read or
+    written.
 
-    Raise StorageError if a script does not suit the file's content, or if the file has another owner.
+    Raise StorageError if the content of the file does not fit a script, or if the file has another owner.
     """
     connection.execute("BEGIN EXCLUSIVE")
     version = _version(connection)  # another process may have come first
@@ -225,7 +229,7 @@ def _run_scripts(connection: sqlite3.Connection, path: Path, kind: FileKind, own
 class ForeignSchema(StorageError):
     """The file has a schema that wmsd did not create.
 
-    `found` names the parts that are foreign, changed or missing.
+    `found` names the differences: tables, indexes, triggers and views that were added, changed or removed.
     """
 
     def __init__(self, path: Path, found: str) -> None:
@@ -238,10 +242,10 @@ class ForeignSchema(StorageError):
 
 
 def check_schema(path: Path, kind: FileKind) -> None:
-    """Raise StorageError if the file has another kind or was created by a newer program.
+    """Raise StorageError if the file is of another kind, or if a newer program has created it.
 
-    Raise ForeignSchema if its schema is not what the migrations up to its version create. Raise sqlite3.Error if
-    it cannot be read. Nothing in the file, such as a trigger, can run meanwhile.
+    Raise ForeignSchema if the schema is not what the migrations create, and sqlite3.Error if the file cannot be
+    read. This check runs no trigger or other SQL of the file.
     """
     with closing(connect_leaving_nothing(path)) as connection:
         schema_check.restrict(connection)
@@ -251,9 +255,10 @@ def check_schema(path: Path, kind: FileKind) -> None:
 
 
 def foreign_parts(of: sqlite3.Connection | Transaction, kind: FileKind, are_own_indexes_fine: bool = False) -> str:
-    """Return, as text, the parts of the schema that differ from what the migrations up to its version create.
+    """Return a text with the tables, indexes, triggers and views that the migrations did not create in this form.
 
-    Return "" if no part differs. Raise sqlite3.Error if the schema cannot be read.
+    Return "" if there are none. With `are_own_indexes_fine`, ignore indexes that a person has added. Raise
+    sqlite3.Error if the schema cannot be read.
     """
     found = schema_check.read(of)
     if schema_check.digest(found) == DIGESTS.get(kind.name):
@@ -272,11 +277,11 @@ def _made(kind: str, version: int) -> frozenset[schema_check.Part]:
 
 
 def is_current(path: Path, kind: FileKind) -> bool:
-    """Return True if the file's header has this program's schema number, and there is no log or journal next to
-    the file.
+    """Return True if the file's header has this program's schema number, the file is writable, and there is no log
+    or journal next to it.
 
-    Reading the header takes a hundredth of the time of opening the file, which matters at a start with a thousand
-    files. Return False for a file that this process has open, because its header is not read. See the database
+    Reading the header takes a hundredth of the time of opening the file. This matters when a server starts with a
+    thousand files. If this process has the file open, return False without reading the header. See the database
     file format, section 1.3: https://sqlite.org/fileformat.html#the_database_header
     """
     try:
@@ -320,7 +325,8 @@ def _version(connection: sqlite3.Connection) -> int:
 def _check(path: Path, kind: FileKind, busy_seconds: float) -> int:
     """Check the file without writing, and return the number of its last migration.
 
-    The checks: the log belongs to the file, the file is of wmsd and readable, and not newer than this program.
+    Raise StorageError if the log belongs to another file, if the file is of another kind or has a foreign schema,
+    or if a newer wmsd has created it. Raise sqlite3.Error if the file cannot be read.
     """
     check_log(path)
     with closing(connect(path, read_only=True, busy_seconds=busy_seconds)) as connection:
@@ -329,9 +335,7 @@ def _check(path: Path, kind: FileKind, busy_seconds: float) -> int:
 
 
 def _check_kind(connection: sqlite3.Connection, path: Path, kind: FileKind) -> None:
-    """Raise StorageError if the file is of another kind, has a foreign schema or was created by a newer
-    program.
-    """
+    """Raise StorageError if the file is of another kind, has a foreign schema, or was created by a newer wmsd."""
     application_id = connection.execute("PRAGMA application_id").fetchone()[0]
     version = _version(connection)
     connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()

@@ -1,4 +1,4 @@
-"""The digests of the schemas after all migrations, so that opening a file need not run the migrations.
+"""The digest of each complete schema, so that opening a file need not run the migrations to compare schemas.
 
 After a new migration, a failing test says what to write here.
 """

@@ -1,7 +1,7 @@
-"""The comparison of a file's schema with the schema that migrations create.
+"""Compares the schema of a file with the schema that the migrations create.
 
-A file from outside may have additional parts. A trigger runs automatically, with every right of the program that
-writes.
+A file from outside may have additional tables, views or triggers. A trigger is a risk: it runs automatically, with
+all rights of the program that writes to the file.
 """
 
 import hashlib
@@ -38,14 +38,15 @@ MADE_BESIDE: Final = frozenset(
         ("_litestream_seq", " (id INTEGER PRIMARY KEY, seq INTEGER)"),
     )
 )
-"""Tables that no migration creates and a file may have: those of SQLite's statistics and those of Litestream."""
+"""Tables that a file may have although no migration creates them: SQLite's statistics, and tables of Litestream.
+"""
 
 
 def restrict(connection: sqlite3.Connection) -> None:
     """Restrict a connection to reading the schema.
 
-    The driver cannot switch off triggers and views. Therefore SQLite refuses each statement that would use a
-    table.
+    The driver cannot switch off triggers and views. This function therefore makes SQLite refuse every statement
+    that would use a table other than the schema table.
     """
     connection.execute("PRAGMA trusted_schema = OFF")
     connection.execute("PRAGMA query_only = ON")
@@ -59,7 +60,7 @@ def _allowed(action: int, subject: str | None, *_: str | None) -> int:
 
 
 def made_by(statements: Iterable[str]) -> frozenset[Part]:
-    """Return the parts that a new file has after these statements."""
+    """Run the statements in an empty database, and return the parts of its schema."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         for statement in statements:
             connection.execute(statement)
@@ -77,16 +78,14 @@ def digest(parts: frozenset[Part]) -> str:
 
 
 def without_own_indexes(found: frozenset[Part], expected: frozenset[Part]) -> frozenset[Part]:
-    """Return the found parts without indexes that the operator of the installation has added.
+    """Return `found` without the indexes that are not in `expected`.
 
-    Such indexes do not change the results of statements.
+    An index that a person has added does not change the results of statements.
     """
     named = {part.name for part in expected}
     return frozenset(part for part in found if part.type != "index" or part.name in named)
 
 
 def differences(found: frozenset[Part], expected: frozenset[Part]) -> str:
-    """Return a text that names the parts that are foreign, changed or missing. Return "" if there are no
-    differences.
-    """
+    """Return a text that names each part of the schema that differs. Return "" if there are no differences."""
     return ", ".join(first_few(sorted({f"{part.type} {part.name}" for part in found ^ expected})))

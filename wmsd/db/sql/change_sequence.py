@@ -18,26 +18,28 @@ def updated_at(change: int) -> str:
 
 
 def updated_at_sql(change: str) -> str:
-    """Return the SQL that turns a position into `updated_at`. `change` is the SQL of the position. The result is
-    exact, because the SQL divides only integers.
+    """Return the SQL that turns a position into `updated_at`. `change` is the SQL of the position. The SQL divides
+    only integers, so the result is exact.
     """
     seconds = f"strftime('%Y-%m-%dT%H:%M:%S', ({change}) / 1000000, 'unixepoch')"
     return f"{seconds} || printf('.%03dZ', ({change}) / 1000 % 1000)"
 
 
 def last_moment(tx: Transaction) -> str:
-    """Return the `updated_at` of the last change. Every later change has a later `updated_at`."""
+    """Return the `updated_at` of the last change in the company. Every later change gets a later `updated_at`."""
     return updated_at(tx.last_change())
 
 
 def change_columns(tx: Transaction) -> dict[str, object]:
-    """Return the change-sequence columns for a record that is written now."""
+    """Take the next position in the change sequence. Return `change_seq` and `updated_at` for a record that is
+    written now.
+    """
     [change] = tx.next_changes(1)
     return {"change_seq": change, "updated_at": updated_at(change)}
 
 
 def creation_columns(tx: Transaction) -> dict[str, object]:
-    """Return the columns of a record that is created now.
+    """Return `change_seq`, `updated_at` and `created_at` for a record that is created now.
 
     `created_at` is the time of the clock. The position, and thus `updated_at`, may be later than the clock.
     """
@@ -57,5 +59,5 @@ def update_in_order(tx: Transaction, table: str, row_id: int, columns: Mapping[s
 
 
 def each_changed(tx: Transaction, count: int) -> list[tuple[int, str]]:
-    """Return `change_seq` and `updated_at` of `count` records that change now."""
+    """Take the next `count` positions in the change sequence. Return each with its `updated_at`."""
     return [(change, updated_at(change)) for change in tx.next_changes(count)]

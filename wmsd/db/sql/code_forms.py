@@ -1,7 +1,8 @@
-"""Codes that differ from others only by their Unicode form. People cannot tell `é` from an `e` and an accent.
+"""Finds codes that look like a new code and differ from it only by their Unicode form.
 
-Codes are compared exactly, so both forms could exist, and programs would sometimes find one and sometimes the
-other. Therefore both forms of a new code are searched. A code in ASCII has only one form, so nothing is searched.
+Unicode has two forms of `é`: one character, or an `e` and an accent. People cannot tell them apart, but wmsd
+compares codes exactly, so two records could have the same visible code. Therefore a new code is searched in both
+forms. A code in ASCII has only one form and is not searched.
 """
 
 from typing import Final
@@ -14,17 +15,17 @@ BEYOND_ASCII: Final = "code GLOB '*[^ -~]*'"
 HAS_OTHER_FORM: Final = (
     "{table}.code IN (composed({staged}.code), decomposed({staged}.code)) AND {table}.code <> {staged}.code"
 )
-"""SQL that is true if the row of a table has the code of a staged row in another form. The SQL uses the functions
-of `define_forms`.
+"""The SQL condition that a row of `table` has the code of a row of `staged` in another Unicode form. The SQL uses
+the functions of `define_forms`.
 """
 
 
 def form_errors(tx: Transaction, table: str, noun: str, code: object, current: object = None) -> list[str]:
-    """Return an error if another record of the table has the code in another Unicode form, otherwise an empty
-    list.
+    """Return a list with an error if another record of the table has the code in another Unicode form. Otherwise
+    return an empty list.
 
-    `current` is the present code of the record, or None for a new record. If `code` is `current` or only another
-    form of it, nothing is searched.
+    `noun` names the kind of record in the error. `current` is the present code of the record, or None for a new
+    record. If `code` and `current` are equal or differ only by their form, the code is accepted without a search.
     """
     if not isinstance(code, str) or code.isascii() or composed_text(code) == composed_text(str(current)):
         return []
@@ -38,6 +39,6 @@ def differs_by_form(noun: str) -> str:
 
 
 def define_forms(tx: Transaction) -> None:
-    """Add the SQL functions `composed` and `decomposed`."""
+    """Add the SQL functions `composed` and `decomposed`, which return a text in the two Unicode forms."""
     tx.define("composed", composed_text)
     tx.define("decomposed", decomposed_text)

@@ -11,12 +11,11 @@ ADVANCE: Final = """
 
 
 def next_code(tx: Transaction, series: str, taken: str) -> str:
-    """Return the next code of the series. Codes that are already in use are skipped, because users may have
-    entered them themselves.
+    """Return the next code of the series. Skip codes that are in use, because users may have entered them.
 
-    `taken` is a SELECT whose only parameter is a code. It returns a row if a record has that code. The number is
-    taken from the series in the transaction that writes the record. Thus a refused request leaves no gap, and no
-    number is used twice.
+    `taken` is a SELECT with a code as its only parameter. It returns a row if a record has the code. Call this in
+    the transaction that creates the record: if the transaction fails, its number is free again, so there is no
+    gap.
     """
     while True:
         code = f"{series}-{tx.value(ADVANCE, (series,)):06d}"

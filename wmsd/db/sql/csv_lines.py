@@ -1,7 +1,7 @@
 """SQL that renders records as lines of CSV, from the same declarations as their JSON (`records.py`).
 
-Rows of Python objects would take several times longer than SQLite needs for the line. Python writes only the cells
-that must be quoted, or that a spreadsheet could take for a formula.
+SQLite creates each line, because Python would take several times longer. Python functions write only the cells
+that must be quoted, or that a spreadsheet could read as a formula.
 """
 
 import json
@@ -27,18 +27,18 @@ TEXT: Final = """CASE
         OR {0} GLOB '[0-9]*[Ee][-+][0-9]*' THEN csv_cell({0})
     WHEN {0} GLOB '*[",\r\n]*' THEN '"' || replace({0}, '"', '""') || '"'
     ELSE {0} END"""
-"""The SQL of a text cell. A text that begins with a letter or a digit is no formula. Spreadsheets also look for a
-formula after a `;` or a tab, and take `1E+12` for a number.
+"""The SQL of a text cell. A text that begins with a letter or a digit is not a formula, unless it contains a `;`
+or a tab: spreadsheets also look for a formula after these. Spreadsheets read a text like `1E+12` as a number.
 """
 LIST: Final = "CASE WHEN {0} IS NULL OR {0} = '[]' THEN '' ELSE csv_list({0}) END"
 
 
 class CsvLines:
-    """A renderer of records as lines of CSV with these columns.
+    """Renders records as lines of CSV with these columns.
 
-    `own` maps a column to its SQL and its model field, if the record lacks the column or has it in another form.
-    `is_unambiguous`: a number is written so that its fraction cannot be read as a group of three digits. `moment`
-    returns the text of a time, if it is to differ from the form of the API.
+    `own` has the SQL and the model field of each column that the record lacks or has in another form. If
+    `is_unambiguous`, a number such as 1.234 is written as 1.2340, so that no program reads it as 1234. `moment`
+    converts times to another form than the API's.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class CsvLines:
         self._number = "csv_number" if is_unambiguous else ""
         self._moment = moment
         self.has_rendered = False
-        """True if a list has returned lines instead of records."""
+        """True if `render` was called: the list has then returned lines of CSV instead of JSON."""
 
     def render(self, tx: Transaction, record: RecordSql) -> str:
         """Return the SQL of the record's line, without the line break."""
@@ -68,7 +68,11 @@ class CsvLines:
 
 
 def _cell_sql(sql: str, field: FieldInfo, number: str, is_local: bool) -> str:
-    """Return the SQL of a cell, which is never NULL: NULL would drop the cell from the line."""
+    """Return the SQL of a cell. The SQL never returns NULL, because NULL would drop the cell from the line.
+
+    `sql` is the SQL of the value. `number` is the SQL function that writes unambiguous numbers, or "". If
+    `is_local`, times are converted.
+    """
     plain = csv_cells.plain_type(field)
     if csv_cells.is_number(field):
         text = decimal_sql(sql)
@@ -101,7 +105,7 @@ def _cell(value: Any) -> str:
 
 
 def _list(text: str | None) -> str:
-    """Return the cell of a list, which is passed as JSON."""
+    """Return the cell for a list. `text` is the list as JSON."""
     return _cell(None if text is None else json.loads(text))
 
 

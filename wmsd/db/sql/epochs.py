@@ -1,9 +1,9 @@
 """The epochs of a company's history (decisions, section 11).
 
 A restore cuts the history: everything that was written after the backup is lost, and the company continues from
-the state of the backup. The import of a company and the copy of a company cut the history too. Each cut begins an
-epoch. Cursors and webhook deliveries contain the epoch that they belong to. Numbers that the earlier epoch may
-have used are skipped. A seam is a row that says where the numbers of a table continue.
+the state of the backup. Importing or copying a company cuts the history too. Each cut begins an epoch. Cursors and
+webhook deliveries contain their epoch. A new epoch skips the numbers that the earlier epoch may have used. A row
+of the table `seams` says with which number a table continues.
 """
 
 from typing import Final, NamedTuple
@@ -12,7 +12,7 @@ from wmsd.base.cursor import FIRST_EPOCH
 from wmsd.db.engine.transaction import Transaction
 
 HISTORIES: Final = frozenset({"events", "stock_movements", "packaging_movements", "webhook_deliveries"})
-"""The tables whose ids determine the epoch that a row belongs to."""
+"""The tables whose rows belong to an epoch. The id of a row determines its epoch."""
 
 
 class Epoch(NamedTuple):
@@ -69,14 +69,15 @@ def current(tx: Transaction) -> Epoch:
 
 
 def cuts(tx: Transaction, numbers: str) -> list[Cut]:
-    """Return the cuts of a history, the oldest first. `numbers` is the name of its table."""
+    """Return the cuts of the history in the table `numbers`, the oldest first."""
     return [Cut(Epoch(*epoch), last, first) for *epoch, last, first in tx.rows(CUTS, (numbers,))]
 
 
 def cut_after(tx: Transaction, numbers: str, epoch: str) -> Cut | None:
-    """Return the first cut after this epoch, or None if nothing was cut.
+    """Return the first cut after the epoch with this name, or None if there is no later cut. `numbers` is the name
+    of the history's table.
 
-    If the epoch is not known here, because its file was lost, return the last cut.
+    If this file does not know the epoch, because the file that had it was lost, return the last cut.
     """
     found = cuts(tx, numbers)
     number = tx.value("SELECT number FROM epochs WHERE name = ?", (epoch,))
@@ -86,12 +87,14 @@ def cut_after(tx: Transaction, numbers: str, epoch: str) -> Cut | None:
 
 
 def is_passed_over(tx: Transaction, numbers: str, last: int, first: int) -> bool:
-    """Return True if no row can be between these two numbers, because an epoch begins there."""
+    """Return True if an epoch begins between these two numbers of the table `numbers`, so that no row is missing
+    there.
+    """
     return bool(tx.value(IS_SEAM, (numbers, last, first)))
 
 
 def epoch_of_sql(numbers: str, number: str) -> str:
-    """Return the SQL for the name of the epoch that a number of the table `numbers` belongs to."""
+    """Return an SQL expression for the name of an epoch. `number` is the SQL of an id in the table `numbers`."""
     return f"""coalesce((
         SELECT name FROM seams JOIN epochs ON epochs.number = seams.epoch
         WHERE numbers = '{numbers}' AND began_at IS NOT NULL AND next <= {number}

@@ -1,4 +1,4 @@
-"""Counts and filters of lists in addition to plain columns: tallies, days, and the rows of other tables."""
+"""Totals and filters of lists that use more than a plain column: stored counts, dates, rows of other tables."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -10,10 +10,10 @@ from wmsd.db.engine.transaction import Transaction
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """A table of (status, partner_id, rows) that triggers maintain. It gives the total of a list that is filtered
-    by status, by partner, or by status and partner.
+    """A table of row counts with the columns status, partner_id and rows, which triggers keep up to date. It gives
+    the total of a list that is filtered by status, by partner, or by both.
 
-    A tally that is not `by_partner` has no partner_id.
+    If not `by_partner`, the table has no column partner_id.
     """
 
     table: str
@@ -37,7 +37,7 @@ class DateRange(NamedTuple):
     """A column with an optional date, and two filters: `first` is the name of the filter for the earliest date,
     and `last` for the latest date.
 
-    If the list has a tally, the table needs an index on the status and this column.
+    If the list has a `Tally`, the table needs an index on the status and this column.
     """
 
     column: str
@@ -50,10 +50,10 @@ class DateRange(NamedTuple):
 
 
 class Member(NamedTuple):
-    """A filter by rows of another table, such as the lines of orders.
+    """A filter of records by rows of another table, for example of orders by their lines.
 
-    `condition` is the SQL condition that the wanted rows of `table` meet. `column` has the id of the record to
-    which a row belongs.
+    `table` is the other table, and `condition` is the SQL condition for its rows. `column` has the id of the
+    record to which a row belongs.
     """
 
     table: str
@@ -69,9 +69,13 @@ class Member(NamedTuple):
         return f"SELECT {self.column} {self.met}"
 
     def among(self, key: str) -> str:
-        """Return the SQL that first finds the matching rows and then their records. It is fast for few rows."""
+        """Return a condition that first finds the matching rows, and then their records. It is fast if few rows
+        match. `key` is the column with the id of the record.
+        """
         return f"{key} IN ({self.rows})"
 
     def of_each(self, key: str) -> str:
-        """Return the SQL that searches matching rows for one record after the other. It is fast for many rows."""
+        """Return a condition that looks for a matching row of each record in turn. It is fast if many rows match.
+        `key` is the column with the id of the record.
+        """
         return f"EXISTS ({self.rows} AND {self.column} = {key})"

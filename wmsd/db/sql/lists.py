@@ -1,4 +1,4 @@
-"""Reads of lists: numbered pages with a total, and lists by cursor."""
+"""Reads lists of records: numbered pages with a total, and lists by cursor."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
@@ -17,29 +17,32 @@ from wmsd.db.sql.list_filters import DateRange, Member, Tally
 from wmsd.db.sql.records import RecordSql
 
 RECENT: Final = ("updated_since", "since")
-"""The filters for the least value of an indexed column, such as the time of the last change."""
+"""The filters for a minimum of an indexed column, such as the earliest time of the last change."""
 TOO_LARGE: Final = "The records are too large for one answer."
 LARGEST_PAGE: Final = 4_000_000
-"""The bytes after which a page ends."""
+"""The maximum size of a page in bytes."""
 MANY_AT_ONCE: Final = 500
 FEW_AT_ONCE: Final = 50
-"""The limit for records that can be large, such as documents of a thousand lines."""
+"""MANY_AT_ONCE and FEW_AT_ONCE limit how many records one statement renders. FEW_AT_ONCE is for records that can
+be large, such as documents of a thousand lines.
+"""
 FEW: Final = 2000
 SLICE: Final = "LIMIT :limit + 0 OFFSET :offset + 0"
-"""With a bare parameter as LIMIT, SQLite plans the statement again for every value, which takes as long as running
-it. The `+ 0` hides the parameter from the planner.
+"""The SQL that selects the records of a page. With a plain parameter as LIMIT, SQLite would plan the statement
+again for every value, which takes as long as running it. The `+ 0` hides the parameter from the planner.
 """
 AMONG: Final = "(SELECT value FROM json_each(:{}))"
 COUNT: Final = "SELECT count(*) FROM ({rows})"
 STATEMENTS: Final = 256
-"""The number of cached statements. To compose thousands of characters takes as long as reading a few rows."""
+"""The number of cached SQL statements. Composing a long statement takes as long as reading a few rows."""
 NEAR: Final = 20
-"""How many pages of a list are searched, in its own order, to fill one page with recent records."""
+"""The number of pages that are searched, in the list's order, to fill a page with recently changed records."""
 
 
 class Joined(NamedTuple):
-    """Records as one text, joined with commas or as lines. `last` is the position of the last record, `number` the
-    number of records, and `positions` the positions of all, joined with commas.
+    """Records as one text, joined with commas (JSON) or line breaks (CSV). `last` is the position of the last
+    record, `number` is the number of records, and `positions` has the positions of all records, joined with
+    commas.
     """
 
     records: str
@@ -47,7 +50,7 @@ class Joined(NamedTuple):
     number: int
     positions: str
     is_cut: bool = False
-    """True if some of the requested records did not fit."""
+    """True if some of the requested records are left out because of their size."""
 
     @property
     def size(self) -> int:
@@ -56,7 +59,9 @@ class Joined(NamedTuple):
 
 
 def in_parts(ids: Sequence[int], at_once: int, read: Callable[[Sequence[int]], str | None]) -> Records:
-    """Return what `read` returns for `at_once` ids at a time. Raise Problem (413) if the records are too large."""
+    """Read the records with these ids in parts of `at_once` records, and return them together. `read` returns the
+    records of one part as text. Raise Problem (413) if the records are too large.
+    """
     found: list[str] = []
     for start in range(0, len(ids), at_once):
         found.append(read(ids[start : start + at_once]) or "")
@@ -66,9 +71,10 @@ def in_parts(ids: Sequence[int], at_once: int, read: Callable[[Sequence[int]], s
 
 
 def conditions(query: type[Query], **own: str) -> dict[str, str]:
-    """Return the filters of a list. Each compares the column of the same name, unless `own` has its condition.
+    """Return the SQL condition of each filter of the query. A filter compares the column with the same name,
+    unless `own` has another condition for it.
 
-    Raise TypeError for a name in `own` that the query does not declare.
+    Raise TypeError if `own` has a name that is not a filter of the query.
     """
     names = query.filter_names()
     if unknown := sorted(own.keys() - set(names)):
@@ -78,12 +84,12 @@ def conditions(query: type[Query], **own: str) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The SQL of a list. `filters` maps a query parameter to its condition, which names the parameter.
+    """The SQL of a list. `filters` maps the name of a query parameter to the SQL condition that uses it.
 
     A parameter whose value is a tuple matches any of its members. `order` is a unique column. `count` is the name
     of the row in `row_counts` that has the total of the list without filters. If `count` is empty, the rows are
-    counted, because the platform's tables are small. `at_once` is how many records one statement renders. It is
-    lower for records that can be large, because their size is not known.
+    counted, because the platform's tables are small. `at_once` is the number of records that one statement
+    renders. It must be lower for records that can be large.
     """
 
     source: str
@@ -97,10 +103,14 @@ class Listing:
     direction: str = ""
     dates: DateRange | None = None
     members: Mapping[str, Member] = field(default_factory=dict)
-    """The filters by rows of another table, by name. For few rows, the conditions in `filters` are faster."""
+    """The filters by rows of another table, by name. They are used if many rows match. If few rows match, the
+    condition in `filters` is faster.
+    """
 
     def page(self, tx: Transaction, record: str, query: PageQuery, values: Mapping[str, object]) -> Page:
-        """Return a page. `values` are the filters. Raise Problem (422) if the page has too many large records."""
+        """Return a page of the list. `record` is the SQL of a record, and `values` are the filters. Raise Problem
+        (422) if the page has too many large records.
+        """
         planned, given = self._sorted(query.sort)._prepared(tx, values, query.per_page)
         found = planned._joined(tx, record, given, "", query.per_page, query.offset)
         counted = self if tx.within is None and self.members.keys().isdisjoint(given) else planned
@@ -116,7 +126,9 @@ class Listing:
     def after(
         self, tx: Transaction, record: str, query: CursorQuery, position: int, values: Mapping[str, object]
     ) -> CursorPage:
-        """Return the records after the position, in the list's order."""
+        """Return the records after the position, in the list's order. `record` is the SQL of a record, and
+        `values` are the filters.
+        """
         planned, values = self._prepared(tx, values, query.per_page, position)
         beyond = planned._beyond()
         found = planned._joined(tx, record, values, beyond, query.per_page, 0, {"position": position})
@@ -128,7 +140,9 @@ class Listing:
         return CursorPage(found.records, found.last if found.number else position, more, found.positions)
 
     def of(self, tx: Transaction, record: str, column: str, ids: Sequence[int]) -> Records:
-        """Return the records with one of the ids in an indexed column. Raise Problem (413) if too large."""
+        """Return the records that have one of the ids in `column`, which must have an index. `record` is the SQL
+        of a record. Raise Problem (413) if the records are too large.
+        """
         shown = _shown(tx, record)
         wanted = f"SELECT {shown} AS record FROM {self.source} WHERE {column} IN (SELECT value FROM json_each(?))"
         return in_parts(
@@ -160,7 +174,10 @@ class Listing:
         offset: int,
         others: Mapping[str, object] = MappingProxyType({}),
     ) -> Joined:
-        """Return as many of the `number` records as fit on a page, but at least one."""
+        """Read `number` records from `offset` on. Return as many as fit on a page, but at least one.
+
+        `values` are the filters. `beyond` is an additional condition, and `others` are its parameters.
+        """
         separator = END if tx.csv is not None and isinstance(record, RecordSql) else ","
         sql, parameters = self._chosen(_shown(tx, record), values, beyond)
         parameters |= {**others, "separator": separator}
@@ -178,7 +195,9 @@ class Listing:
         return _together(found, separator)._replace(is_cut=is_cut)
 
     def _chosen(self, record: str, values: Mapping[str, object], beyond: str) -> tuple[str, dict[str, object]]:
-        """Return the SELECT of records and their positions, in order, and its parameters."""
+        """Return the SELECT of records and their positions, in the order of the list, and the parameters of the
+        SELECT. `beyond` is a condition in addition to the filters.
+        """
         branches = list(self._branches(values, beyond))
         if len(branches) == 1 and not self.sort.startswith("+"):
             ((where, parameters),) = branches
@@ -202,7 +221,7 @@ class Listing:
     ) -> tuple["Listing", Mapping[str, object]]:
         """Return a copy of this list with the best query plan, and the parameters of its filters.
 
-        If `tx.within` restricts the list to some ids, the records are read by id and then sorted.
+        If `tx.within` restricts the list to some ids, the plan reads the records by id and then sorts them.
         """
         if tx.within is None:
             return self._planned(tx, values, per_page, position), values
@@ -218,12 +237,15 @@ class Listing:
     def _planned(
         self, tx: Transaction, values: Mapping[str, object], per_page: int, position: int = 0
     ) -> "Listing":
-        """Return a copy of this list with the best query plan: a `+` before a column keeps SQLite from using its
+        """Return a copy of this list with the best query plan. A `+` before a column keeps SQLite from using its
         index.
 
-        This method plans lists with a filter by time of change. If few records match, the index of changes finds
-        them, and they are sorted. If many match, the list is read in its own order, provided that this soon fills
-        a page. Otherwise, for example at the end of a long list, the matching records are sorted too.
+        Filters by date, or by rows of other tables, have methods of their own. This method plans filters by the
+        time of change:
+
+        If few records match, find them with the index of changes, and sort them. If many match, read the list in
+        its own order, if a page is soon full that way. Otherwise, for example at the end of a long list, sort the
+        matching records.
         """
         member = next((name for name in self.members if name in values), None)
         if member is not None:
@@ -250,7 +272,9 @@ class Listing:
         return sorted_afterwards
 
     def _planned_by_member(self, tx: Transaction, values: Mapping[str, object], name: str) -> "Listing":
-        """Return a copy planned for a filter by rows of another table: if few rows match, they are read first."""
+        """Return a copy of this list, planned for a filter by rows of another table. If few rows match, the plan
+        reads the rows first.
+        """
         member = self.members[name]
         others = {other: f"+{condition}" for other, condition in self.filters.items()}
         if tx.number(COUNT.format(rows=f"{member.rows} LIMIT {FEW}"), {name: values[name]}) < FEW:
@@ -258,7 +282,9 @@ class Listing:
         return replace(self, filters={**self.filters, name: member.of_each(self.order)})
 
     def _planned_by_date(self, tx: Transaction, values: Mapping[str, object]) -> "Listing":
-        """Return a copy planned for a filter by date: if few records match, they are found by date and sorted."""
+        """Return a copy of this list, planned for a filter by date. If few records match, the plan finds them by
+        date and sorts them.
+        """
         days = [] if self.dates is None else [name for name in self.dates.conditions if name in values]
         if not days or self._is_by_date:
             return self
@@ -278,13 +304,15 @@ class Listing:
         return self.dates is not None and self.sort.removeprefix("+") == self.dates.column
 
     def _in_order(self, key: str, place: str) -> str:
-        """Return the terms of ORDER BY. In a list by date, records without a date come last."""
+        """Return the terms of ORDER BY: `key`, and in a list by date also `place`, the SQL of the record's
+        position. Records without a date come last.
+        """
         if not self._is_by_date:
             return key + self.direction
         return f"{key}{self.direction} NULLS LAST, {place}{self.direction}"
 
     def _sorted(self, sort: str) -> "Listing":
-        """Return this list in an order that a query requests, such as `-code`."""
+        """Return a copy of this list in the requested order, such as `-code`."""
         if sort == "id":
             return self
         name = sort.removeprefix("-")
@@ -295,7 +323,9 @@ class Listing:
         return f"{self.order} > :position + 0"
 
     def _branches(self, values: Mapping[str, object], *conditions: str) -> Iterator[tuple[str, dict[str, object]]]:
-        """Yield a WHERE clause and its parameters. For a filter with several values, yield one for each value."""
+        """Yield the WHERE clauses whose results together are the list, each with its parameters. A filter with
+        several values needs one clause for each value. `conditions` are added to each clause.
+        """
         if self.tally is not None and "status" not in values and self._is_within_statuses(values):
             values = {**values, "status": self.tally.statuses}
         several = next((name for name, value in values.items() if isinstance(value, tuple)), None)
@@ -312,8 +342,8 @@ class Listing:
             yield self._where(every), {**others, parameter: member}
 
     def _is_within_statuses(self, values: Mapping[str, object]) -> bool:
-        """Return True if an index sorts the records of each status by partner or date. Then each status is a
-        branch.
+        """Return True if there is an index that sorts the records of each status by partner or date, as these
+        filters need. Each status is then read separately.
         """
         if any(name in values for name in RECENT):
             return False
@@ -329,22 +359,25 @@ class Listing:
 
 @lru_cache(STATEMENTS)
 def _select(record: str, position: str, source: str, order: str) -> str:
-    """Return the SELECT of records and their positions, in order."""
+    """Return the SELECT of records and their positions. `position` is the SQL of the position, and `order` has the
+    terms of ORDER BY.
+    """
     return f"SELECT {record} AS record, {position} AS place FROM {source} ORDER BY {order} {SLICE}"
 
 
 @lru_cache(STATEMENTS)
 def _aggregate(chosen: str) -> str:
-    """Return the SELECT of a `Joined`. The aggregates follow the order of the subquery.
+    """Return the SELECT that joins the records of the SELECT `chosen` to one row, the columns of `Joined`.
 
-    The version of SQLite is pinned, and the tests of every list check the order.
+    SQLite does not promise to join them in the order of `chosen`. Therefore the version of SQLite is pinned, and
+    the tests of every list check the order.
     """
     columns = "group_concat(record, :separator), max(place), count(*), group_concat(place, ',')"
     return f"SELECT {columns} FROM ({chosen})"
 
 
 def _shown(tx: Transaction, record: str) -> str:
-    """Return the SQL of a record in the requested form."""
+    """Return the SQL of a record as the request wants it: a line of CSV, JSON, or shortened JSON."""
     if not isinstance(record, RecordSql):
         return record
     if tx.csv is not None:
@@ -353,7 +386,7 @@ def _shown(tx: Transaction, record: str) -> str:
 
 
 def _some(tx: Transaction, chosen: str, parameters: Mapping[str, object]) -> Joined:
-    """Read the records with a statement that returns a single row.
+    """Read the records of the SELECT `chosen` as a single row.
 
     A statement that returned fifty rows would release Python's lock fifty times, which takes longer than reading
     the records.
@@ -366,7 +399,9 @@ def _some(tx: Transaction, chosen: str, parameters: Mapping[str, object]) -> Joi
 def _cut(
     tx: Transaction, chosen: str, parameters: Mapping[str, object], some: Joined, room: int, is_first: bool
 ) -> Joined:
-    """Return the records that fit into `room` bytes. If `is_first`, return at least one record."""
+    """Return as many records of `some` as fit into `room` bytes. If `is_first`, return at least one. `chosen` is
+    the SELECT that has read `some`.
+    """
     text = some.records.encode()
     places = some.positions.split(",")
     sizes = tx.value(f"SELECT group_concat(octet_length(record), ',') FROM ({chosen})", parameters).split(",")

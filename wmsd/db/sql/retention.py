@@ -1,4 +1,4 @@
-"""The deletion of data that is stored for a limited number of days."""
+"""Deletes data that is stored for a limited number of days."""
 
 from datetime import timedelta
 from typing import Final
@@ -12,12 +12,13 @@ BEYOND_ALL: Final = 2**62
 
 
 def forget_old(tx: Transaction, table: str, identity: str, moment: str, kept: timedelta) -> int:
-    """Delete rows that are older than `kept`, and return how many were deleted. Each call deletes a limited number
-    of rows, the first ones in the table first.
+    """Delete rows that are older than the period `kept`, and return how many were deleted. Each call deletes a
+    limited number of rows, from the beginning of the table on.
 
-    `identity` is the column with the order of the rows, and `moment` the column with their time. The first row
-    that is not old enough ends the deletion. All rows after it stay, whatever their time is, because the clock may
-    have been set back for a while. Rows before it are deleted even if their time is more than a day in the future.
+    `identity` is the column that gives the order of the rows, and `moment` is the column with their time. The
+    first row that is not old enough ends the deletion. All rows after it stay, whatever their time is, because the
+    clock may have been set back for a while. Rows before it are deleted even if their time is more than a day in
+    the future.
     """
     soon = timestamps.to_text(tx.now + A_CLOCK_GONE_WRONG)
     first_kept = tx.value(

@@ -1,5 +1,5 @@
-"""Stores the rows of an import, and objects created from them, so that they can be read again in the same order
-(see `staging.py`).
+"""Stores the rows of an import for later steps, and objects created from the rows, in their order (see
+`staging.py`).
 """
 
 import pickle
@@ -13,7 +13,7 @@ from wmsd.db.engine.transaction import Transaction
 
 @dataclass(frozen=True)
 class PickledRows:
-    """A table of pickled objects, in the order in which they were stored."""
+    """A table that stores pickled objects in their order."""
 
     name: str
 
@@ -39,7 +39,7 @@ class PickledRows:
 
 
 def make_tables(tx: Transaction, schema: str, statements: Iterable[str]) -> None:
-    """Create tables and indexes next to the company's tables.
+    """Create tables and indexes in the database `schema`, next to the company's tables.
 
     Each statement has `{schema}` before the name of its table or index.
     """
@@ -51,7 +51,7 @@ ROWS: Final = PickledRows("staged_rows")
 
 
 def put_down(tx: Transaction, schema: str, rows: Iterable[Row]) -> int:
-    """Store the rows, and return their number."""
+    """Create the table of an import's rows, store the rows, and return their number."""
     ROWS.make(tx, schema)
     return ROWS.put_down(tx, ((row.line, row.values) for row in rows))
 

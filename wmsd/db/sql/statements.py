@@ -1,4 +1,4 @@
-"""INSERT and UPDATE statements for the fields of a model, and the stored form of values."""
+"""INSERT and UPDATE statements for the fields of a model, and the form in which values are stored."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -32,7 +32,9 @@ def update_row(tx: Transaction, table: str, row_id: int, columns: Mapping[str, o
 
 
 def column_values(values: Mapping[str, Any]) -> dict[str, object]:
-    """Return field values in the form of columns: lists and objects as JSON text, other values unchanged."""
+    """Return field values as columns store them: lists and objects as JSON text, and booleans as 0 or 1. Other
+    values do not change.
+    """
     return {name: _stored(value) for name, value in values.items()}
 
 

@@ -1,7 +1,7 @@
-"""SQLite's statistics of a file, from which SQLite plans its queries.
+"""Refreshes the statistics of a file, with which SQLite plans its queries.
 
-Only large tables have statistics. For a table of three rows the plan is a scan, and SQLite would continue to scan
-when the table has thousands of rows. For a table without statistics, SQLite expects many rows.
+Only large tables have statistics. With statistics of a table of three rows, SQLite would scan the table, and would
+continue to scan it when it has thousands of rows. Without statistics, SQLite expects many rows.
 """
 
 from typing import Final
@@ -11,8 +11,9 @@ from wmsd.db.engine.transaction import Transaction
 LARGE_TABLE_ROWS: Final = 1_000
 SAMPLED_ROWS: Final = 1_000
 WHAT_IT_WOULD_RUN: Final = "PRAGMA optimize = 0x10003"
-"""The statement that lists (0x1) the ANALYZE statements (0x2) for tables that have no statistics, or that have
-grown or shrunk tenfold since. It includes tables that the connection has not read yet (0x10000).
+"""Returns the ANALYZE statements that SQLite recommends, without running them: for tables without statistics, and
+for tables that have grown or shrunk tenfold since. The bits are: analyze (0x2), only list the statements (0x1),
+and include tables that this connection has not read yet (0x10000).
 """
 ANALYZE: Final = "ANALYZE "
 

@@ -1,8 +1,7 @@
-"""Records of the rows that a unit of work creates and changes in a table, so that it can be undone later.
+"""Records which rows a unit of work creates and changes in a table, so that the work can be undone later.
 
-Created rows have higher ids than all rows that existed before. A temporary trigger of the connection stores the
-earlier state of each changed row. Only the last such unit of work can be undone, because its records replace those
-of earlier ones.
+Created rows have higher ids than all earlier rows. A temporary trigger of the connection stores the earlier state
+of each changed row. Only the last such unit of work can be undone, because its records replace earlier records.
 """
 
 from collections.abc import Iterator
@@ -11,7 +10,7 @@ from typing import Final, NamedTuple
 from wmsd.db.engine.transaction import Transaction
 
 MOST_BYTES: Final = 64 * 1024 * 1024
-"""The most bytes of earlier states that are stored. If there are more, the unit of work cannot be undone."""
+"""The maximum size of the stored earlier states. If they are larger, the unit of work cannot be undone."""
 
 
 def last_id(tx: Transaction, table: str) -> int:
@@ -30,9 +29,9 @@ KEEP: Final = "INSERT INTO import_rows (import_id, table_name, after_id, last_id
 
 
 class Keeping:
-    """The recording of an import's rows, from the creation of this object until `end`, in one transaction.
+    """Records the rows that an import creates and changes, until `end` is called. Use this within one transaction.
 
-    Only the last import that has changed something is stored.
+    Only the records of the last import that changed something are stored.
     """
 
     def __init__(self, tx: Transaction, import_id: int, table: str) -> None:
@@ -42,7 +41,7 @@ class Keeping:
         tx.execute(TRIGGER.format(table=table, last=self._after, import_id=import_id, pairs=pairs))
 
     def end(self, has_changed_something: bool) -> None:
-        """Stop recording. If nothing was changed, the records of an earlier import stay."""
+        """Stop recording. If the import changed nothing, the records of an earlier import stay."""
         tx, own = self._tx, (self._import_id,)
         tx.execute(f"DROP TRIGGER temp.keep_{self._table}")
         if not has_changed_something:
@@ -60,7 +59,7 @@ def _columns(tx: Transaction, table: str) -> list[str]:
 
 
 class CreatedRows(NamedTuple):
-    """The rows that were created: those with the ids after `after`, up to `last`."""
+    """The rows that an import created: their ids are greater than `after`, and at most `last`."""
 
     import_id: int
     table: str
@@ -69,7 +68,7 @@ class CreatedRows(NamedTuple):
 
 
 def made(tx: Transaction) -> CreatedRows | None:
-    """Return which rows the stored import has created, or None if no import is stored."""
+    """Return the rows that the stored import created, or None if no import is stored."""
     found = tx.row("SELECT import_id, table_name, after_id, last_id FROM import_rows")
     return None if found is None else CreatedRows(*found)
 
@@ -87,8 +86,9 @@ REFERRING: Final = """
 
 
 def referred_to(tx: Transaction, table: str, after: int, last: int, most: int) -> Iterator[tuple[int, str]]:
-    """Yield ids of created rows to which other rows refer, each with the name of the referring table. At most
-    `most` ids are yielded for each referring column.
+    """Yield the ids of created rows that other rows refer to, each with the name of the referring table. The
+    created rows have ids greater than `after` and at most `last`. Yield at most `most` ids for each referring
+    column.
     """
     for child, column in tx.rows(REFERRING, (table,)):
         sql = f"SELECT DISTINCT {column} FROM {child} WHERE {column} > ? AND {column} <= ? LIMIT ?"
@@ -97,8 +97,8 @@ def referred_to(tx: Transaction, table: str, after: int, last: int, most: int) -
 
 
 def changed_since(tx: Transaction, of: CreatedRows, last_change: int, at: str, most: int) -> list[int]:
-    """Return the first `most` ids of recorded rows that were changed again after the import. `last_change` is the
-    position, and `at` the time, at which the import ended.
+    """Return the ids of recorded rows that were changed again after the import, at most `most`. The import ended
+    at the position `last_change` and at the time `at`.
     """
     is_changed = "change_seq > :change" if "change_seq" in _columns(tx, of.table) else "updated_at <> :at"
     sql = f"""
@@ -111,7 +111,7 @@ def changed_since(tx: Transaction, of: CreatedRows, last_change: int, at: str, m
 
 
 def delete_made(tx: Transaction, of: CreatedRows) -> None:
-    """Delete the rows that were created. Raise sqlite3.IntegrityError if another row refers to one of them."""
+    """Delete the rows that the import created. Raise sqlite3.IntegrityError if another row refers to one."""
     tx.execute(f"DELETE FROM {of.table} WHERE id > ? AND id <= ?", (of.after, of.last))
 
 
@@ -124,11 +124,10 @@ RESTORE: Final = """
 
 
 def restore(tx: Transaction, of: CreatedRows, moment: str = ":now") -> int:
-    """Set the changed rows to their earlier values, with new positions in the change sequence.
+    """Restore the earlier values of the changed rows, with new positions in the change sequence. The position of
+    each row is `:before + place`; `moment` is the SQL of its `updated_at`.
 
-    Return the position before the first new one, or 0 if the table has no positions.
-
-    `moment` is the SQL of `updated_at` for the position `:before + place`, if the table has positions.
+    Return `before`, the last position before these rows. Return 0 if the table has no positions.
     """
     names = _columns(tx, of.table)
     values = [f"{name} = image ->> '$.{name}'" for name in names if name not in ("id", "change_seq", "updated_at")]

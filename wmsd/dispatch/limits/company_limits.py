@@ -1,4 +1,4 @@
-"""The limits that a company can have of its own. Without such a limit, the setting applies."""
+"""The limits of a company. If a company has no limit of its own, the limit in the settings applies."""
 
 from typing import NamedTuple
 
@@ -7,8 +7,8 @@ from wmsd.settings.sections.limits import Limits
 
 
 class Limit(NamedTuple):
-    """A limit in force. `setting` is the setting for companies without a limit of their own, such as
-    limits.data_per_minute.
+    """A limit that applies to a company. `setting` is the setting for companies without a limit of their own, such
+    as limits.data_per_minute.
     """
 
     value: int
@@ -27,7 +27,9 @@ def graphql_per_minute(company: Company, limits: Limits) -> Limit:
 
 
 def quota_megabytes(company: Company, of_settings: int) -> Limit:
-    """Return the storage quota in megabytes; 0 means no quota."""
+    """Return the company's storage quota in megabytes; 0 means no quota. `of_settings` is the quota in the
+    settings.
+    """
     return _in_force(company.quota_megabytes, of_settings, "storage.quota_megabytes")
 
 

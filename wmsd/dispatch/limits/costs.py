@@ -24,7 +24,7 @@ REFUSALS: Final = frozenset({429, 503, 507})
 
 
 class Payers(NamedTuple):
-    """The company, the person and the address that work is charged to. "" means no such payer."""
+    """The company, the person and the address that a piece of work is charged to. "" means that there is none."""
 
     company: str = ""
     person: str = ""
@@ -41,7 +41,7 @@ class Payers(NamedTuple):
 
 @dataclass(slots=True)
 class Noted:
-    """The cost of some requests, such as the requests of a person in a company that are not charged yet."""
+    """The cost of several requests together."""
 
     requests: int = 0
     refused: int = 0
@@ -52,8 +52,9 @@ class Noted:
 
 @dataclass(slots=True)
 class Cost(Noted):
-    """The cost of a payer since the start. `lately` is the recent processor time in seconds, which decays over
-    about a minute. `weight` is `lately` plus the cost of the bytes of long answers.
+    """What a company, a person or an address has cost since the server started. `lately` is the recent processor
+    time in seconds, which decays over about a minute. `weight` is `lately` plus the cost of the bytes of long
+    answers.
     """
 
     at: float = 0.0
@@ -73,8 +74,8 @@ class Costs:
         self._noted: dict[tuple[int, int], Noted] = {}
 
     def note(self, company_id: int, user_id: int, seconds: float, sent: int, status: int) -> None:
-        """Note a request; 0 stands for no company or no user. Notes are charged later, many in one step, because
-        this method runs for each request.
+        """Count a request of a company and a user; 0 means none. The cost is charged later, together with other
+        requests, because this method runs for each request.
         """
         noted = self._of(company_id, user_id)
         noted.requests += 1
@@ -85,8 +86,8 @@ class Costs:
             noted.sent += sent
 
     def note_beside(self, company_id: int, user_id: int, seconds: float) -> None:
-        """Note the seconds that a thread or a process has worked for a company or a user, in addition to the event
-        loop.
+        """Count the seconds that a thread or a process has worked for a company and a user. The time on the event
+        loop is counted separately.
         """
         self._of(company_id, user_id).seconds += seconds
 
@@ -102,19 +103,21 @@ class Costs:
             self._pay(payer, seconds, size)
 
     def of(self, payers: Payers) -> list[float]:
-        """Return the weights of the company, the person and the address. Many people may share an address, so the
-        address comes last.
+        """Return the `weight` of each of `payers`: of the company, of the person and of the address. Many people
+        may share an address, so the address comes last.
         """
         return [self.weight(kind, name) or 0.0 for kind, name in payers.each()]
 
     def weight(self, kind: Payer, name: str) -> float | None:
-        """Return the weight of a payer, or None if nothing was ever charged to the payer."""
+        """Return the `weight` of a company, a person or an address, or None if nothing was charged to it."""
         self._charge_noted()
         found = self._known.get((kind, name))
         return None if found is None else self._decayed(found).weight
 
     def most(self, kind: Payer, number: int) -> list[tuple[str, Cost]]:
-        """Return the `number` payers of a kind with the highest recent cost, each with its cost."""
+        """Return the names and costs of the `number` companies, people or addresses (`kind`) with the highest
+        recent cost.
+        """
         self._charge_noted()
         found = [(name, self._decayed(cost)) for (each, name), cost in self._known.items() if each == kind]
         found.sort(key=lambda each: (-each[1].lately, -each[1].refused, each[0]))
@@ -146,5 +149,5 @@ class Costs:
         return cost
 
     def __iter__(self) -> Iterator[tuple[Payer, str]]:
-        """Iterate over the payers, the most recently charged payer last."""
+        """Iterate over everyone who was charged, the last charged one last."""
         return iter(self._known)

@@ -11,7 +11,9 @@ from wmsd.contract.context import Company
 
 BoundKind = Literal["quota", "share"]
 GROWTH_AFTER_UPGRADE: Final = 1.25
-"""A company may store this many times what it stored before disk shares existed, even if its share is less."""
+"""The bound for a company that stored much before disk shares existed: this many times what it stored then. It
+applies if the company's share is less.
+"""
 
 
 class Bound(NamedTuple):
@@ -20,7 +22,7 @@ class Bound(NamedTuple):
 
 
 class Held(NamedTuple):
-    """The bytes in the files of all companies, as counted last, and the number of companies."""
+    """The size of the files of all companies at the last count, and the number of companies."""
 
     bytes: int = 0
     companies: int = 0

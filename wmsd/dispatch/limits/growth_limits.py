@@ -30,8 +30,8 @@ MOVING_FIELDS: Final = frozenset({"status", "packaging", "packaging_returned", "
 
 
 class Room(NamedTuple):
-    """The limits for one kind of write. The company may use `part` of its quota or its share of the disk, such as
-    1.25. `least_free` returns the bytes that must be free on the disk.
+    """The limits for one kind of write. It is refused when the company has used more than `part` of its quota or
+    its share of the disk, such as 1.25. `least_free` returns how many bytes of the disk must be free.
     """
 
     part: float
@@ -62,8 +62,8 @@ DISK_GONE: Final = "The server cannot check its disk now; nothing was changed. T
 
 
 def growth_of(operation: Operation, inputs: dict[str, Any]) -> Growth:
-    """Return how the operation changes the bytes in use. An operation without a body, such as a redelivery, adds
-    almost nothing.
+    """Return which kind of write the operation is. An operation without a body, such as sending a webhook delivery
+    again, adds almost nothing, so it counts as "moves".
     """
     if operation.answer == "nothing":
         return "frees"
@@ -75,11 +75,11 @@ def growth_of(operation: Operation, inputs: dict[str, Any]) -> Growth:
 
 class Storage:
     def __init__(self, folder: DataFolder, quota_megabytes: int, clock: Clock) -> None:
-        """Create the check. `quota_megabytes` is for companies without a quota of their own; 0 means no quota."""
+        """Create the check. `quota_megabytes` is the quota of companies without their own; 0 means no quota."""
         self._folder = folder
         self._quota_megabytes = quota_megabytes
         self.held = Held()
-        """The bytes in the files of all companies, as a job has counted them last."""
+        """The size of the files of all companies, at the last count by a job."""
         self._disk = f"the disk of {folder.path}"
         self._told = RepeatedFailures(
             LOG, monotonic=clock.monotonic, level=logging.WARNING, settled_seconds=FLAPPING_SECONDS
@@ -95,9 +95,9 @@ class Storage:
         return None if quota is None else Bound("quota", quota)
 
     def left(self, tx: Transaction, company: Company, beside: int) -> int | None:
-        """Return the bytes that the company may still add, or None if no bound applies. `beside` is the number of
-        bytes that the company stores outside its file. Raise Problem: 507 if no space is left, 503 if the disk
-        cannot be checked.
+        """Return how many bytes the company may still add, or None if there is no limit. `beside` is the number of
+        bytes that the company stores outside its file. Raise Problem (507) if no space is left, or Problem (503)
+        if the disk cannot be checked.
         """
         bound = self._bound(company, self._disk_now())
         if bound is None:
@@ -108,8 +108,8 @@ class Storage:
         return left
 
     def admit(self, tx: Transaction, company: Company, growth: Growth) -> None:
-        """Check that a write to the company's file is allowed. Call this before each write. Raise Problem: 507 if
-        the quota or the share of the disk is used up, 503 if the disk is full or cannot be checked.
+        """Raise Problem if a write to the company's file is not allowed: 507 if the quota or the share of the disk
+        is used up, 503 if the disk is full or cannot be checked. Call this before each write.
         """
         if growth == "frees":
             return
@@ -123,13 +123,17 @@ class Storage:
             self._told.over(self._disk)
 
     def _bound(self, company: Company, disk: Disk) -> Bound | None:
-        """Return what the company may store now: the lower of its quota and its share."""
+        """Return the limit of what the company may store now: its quota or its share of the disk, whichever is
+        lower. Return None if there is no limit.
+        """
         share = self.held.share_of(company, disk) if disk.is_shared else None
         bounds = [each for each in (self.quota_of(company), share) if each is not None]
         return min(bounds, key=lambda each: each.bytes, default=None)
 
     def need_space(self, growth: Growth = "adds") -> Disk:
-        """Return the state of the disk. Raise Problem (503) if the disk is too full for this kind of write."""
+        """Return the state of the disk. Raise Problem (503) if the disk is too full for this kind of write, or
+        cannot be checked.
+        """
         disk = self._disk_now()
         if disk.free < ROOM[growth].least_free(disk):
             problem = unavailable(DISK_FULL, 30)

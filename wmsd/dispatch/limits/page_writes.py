@@ -1,4 +1,4 @@
-"""The pace of the writes that people send from pages: forms, scans, actions.
+"""Limits the pace of the writes that people send from pages: forms, scans, actions.
 
 No normal user is refused. A write that comes too soon waits for its turn in the order of arrival. It waits first
 among the writes of its person, and then among the writes of the company. A person who sends requests endlessly
@@ -32,12 +32,12 @@ COMPANY: Final = Pace(480, 40, 800)
 PATIENCE: Final = 10.0
 """The longest wait in seconds. A write that would have to wait longer is refused."""
 MOST_LINES: Final = 10_000
-"""The number of queues from which on wmsd drops the idle queues."""
+"""When there are this many queues, wmsd deletes those that are idle."""
 
 
 @dataclass(slots=True)
 class _Line:
-    """The queue of the waiting writes of one person, or of one company."""
+    """The token bucket of one person or one company, with the number of its waiting writes."""
 
     pace: Pace
     left: float
@@ -105,7 +105,7 @@ class PageWrites:
 
 
 def _refusal(wait: float) -> Problem:
-    """Return the refusal of a write. `wait` is the number of seconds that the write would have waited."""
+    """Return the error for a refused write. `wait` is the number of seconds that the write would have waited."""
     seconds = max(1, math.ceil(wait - PATIENCE))
     return Problem(
         "RATE_LIMIT_EXCEEDED",

@@ -11,8 +11,7 @@ from wmsd.base.problems import Problem
 
 WINDOW = 60.0
 ROUNDING = 1e-6
-"""Adding seconds to a float may lose this much. A client that waits exactly Retry-After seconds must be
-admitted.
+"""The tolerance for rounding errors of seconds. A client that waits exactly Retry-After seconds must be admitted.
 """
 GRAIN = 0.25
 """Requests within a quarter of a second are counted together, so that a window has at most 240 entries."""
@@ -21,7 +20,7 @@ RATE_HEADERS = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset
 UNCHANGED_AT_ONCE = 10
 """This many answers with status 304 (not modified) count as one request."""
 MOST_KEYS = 20_000
-"""The highest number of windows of each kind. Further keys share windows, because dropping a window in use would
+"""The maximum number of windows of each kind. Further keys share windows. Deleting a window in use instead would
 reset its limit.
 """
 SHARED = 1024
@@ -84,7 +83,9 @@ class Limiter:
         self._kinds: dict[str, OrderedDict[str, Window]] = {}
 
     def take(self, key: str, limit: int, now: float) -> Allowance:
-        """Count a request. If the window is full, do not count the request and raise Problem (429)."""
+        """Count a request, and return what is left of the limit. If the limit is reached, count nothing and raise
+        Problem (429).
+        """
         window = self._window(key, now)
         if window.count >= limit:
             raise self._refusal(window, limit, now)
@@ -92,7 +93,9 @@ class Limiter:
         return Allowance(limit, limit - window.count, self._reset(window, now))
 
     def unchanged(self, key: str, limit: int, now: float) -> Allowance:
-        """Remove a request that was answered with 304 from the count. Every tenth such request stays counted."""
+        """Remove the last request from the count, because its answer was 304 (not modified). Every tenth such
+        request stays counted. Return what is left of the limit.
+        """
         window = self._window(key, now)
         window.unchanged = (window.unchanged + 1) % UNCHANGED_AT_ONCE
         if window.unchanged:
@@ -104,7 +107,7 @@ class Limiter:
         self._window(key, now).remove_last()
 
     def check(self, key: str, limit: int, now: float) -> None:
-        """Raise Problem (429) if the window is full, but count nothing."""
+        """Raise Problem (429) if the limit is reached. The request is not counted."""
         window = self._window(key, now)
         if window.count >= limit:
             raise self._refusal(window, limit, now)

@@ -1,10 +1,9 @@
-"""Admits work whose size the request decides: downloads, searches of the guide, event streams.
+"""Limits work that can be large, depending on the request: downloads, searches of the guide, event streams.
 
 Each request with such work needs a turn: the permission to run now. For each kind of work, the number of turns at
 the same time is limited, both in total and for each payer. A payer is a company, a person, or an address. The next
-turn goes to the waiting payer with the lowest recent cost, so that a payer who requests much waits behind all
-others. All turns of a kind together use a limited part of the processor, and leave the remaining part for ordinary
-requests.
+turn goes to the waiting payer with the lowest recent cost. A payer who requests much therefore waits behind all
+others. All turns of a kind together use a limited share of the processor.
 """
 
 import asyncio
@@ -22,14 +21,15 @@ WorkKind = Literal["download", "search", "search in all companies", "stream"]
 
 
 class Bound(NamedTuple):
-    """The bounds of one kind of work. `at_once` requests may run at the same time, and `waiting` requests may
-    wait, each for `patience` seconds. All running requests together use at most `share` of the processor. `each`
-    is the highest number of running requests of one payer, by the payer's kind; a kind that is not listed has no
-    such bound.
+    """The limits of one kind of work.
+
+    `at_once` requests may run at the same time. `waiting` requests may wait, each for `patience` seconds. All
+    running requests together use at most `share` of the processor. `each` limits the running requests of one
+    company, person or address; a kind of payer that is missing there has no such limit.
     """
 
     what: str
-    """The plural noun for the message of a refusal."""
+    """A plural noun that says what is limited. The error message contains it."""
     at_once: int
     each: Mapping[Payer, int]
     waiting: int = 0
@@ -44,7 +44,7 @@ BOUNDS: Final[Mapping[WorkKind, Bound]] = {
     "stream": Bound("open pages", 1000, {"person": 24}),
 }
 MOST_WAITING_OF_ONE: Final = 8
-"""The highest number of requests of one payer that may wait for their turn."""
+"""The maximum number of waiting requests of one payer."""
 
 
 @dataclass(slots=True)
@@ -55,8 +55,8 @@ class Turn:
     payers: Payers
 
     async def pay(self, seconds: float, size: int = 0) -> None:
-        """Charge a piece of the work, and wait until the next piece may start. `seconds` are of the processor,
-        `size` is in bytes.
+        """Charge a piece of the work, and wait until the next piece may start. `seconds` is processor time. `size`
+        is the number of bytes sent.
         """
         self.charge(seconds, size)
         await self.kind.rest()
@@ -72,7 +72,7 @@ class WorkAdmission:
 
     @asynccontextmanager
     async def turn(self, kind: WorkKind, payers: Payers) -> AsyncIterator[Turn]:
-        """Wait until the request may run, and hold its turn during the block. Raise Problem (503) if too many
+        """Wait for a turn of the request, and keep it while this context is open. Raise Problem (503) if too many
         requests already wait, or if the wait is too long.
         """
         of_kind = self._kinds[kind]
@@ -92,7 +92,7 @@ class _Waiting(NamedTuple):
 
 
 class _Kind:
-    """The requests with one kind of work: those that are running, and those that wait for their turn."""
+    """Runs the requests of one kind of work, or makes them wait for their turn."""
 
     def __init__(self, bound: Bound, clock: Clock, costs: Costs) -> None:
         self._bound = bound
@@ -129,7 +129,7 @@ class _Kind:
         self._rests_until = max(self._rests_until, now) + seconds * (1 / self._bound.share - 1)
 
     async def rest(self) -> None:
-        """Wait so that other requests can use the processor. All running requests of the kind share this pause."""
+        """Pause, so that other requests can use the processor. All running requests of the kind pause together."""
         await asyncio.sleep(max(0.0, self._rests_until - self._clock.monotonic()))
 
     def _is_free_for(self, payers: Payers) -> bool:

@@ -42,8 +42,8 @@ QUEUE: Final = """
 
 
 def queue_at_commit(tx: Transaction, first: int) -> None:
-    """Queue the deliveries of the events from the sequence `first` on, in one statement for all units of work that
-    are committed together.
+    """At the commit, queue the deliveries of the events from the sequence `first` on. One statement does this for
+    all units of work that are committed together.
 
     If one of these units is rolled back, its events are rolled back too. The events of the next unit then get the
     same sequences.

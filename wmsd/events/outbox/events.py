@@ -35,10 +35,11 @@ EVENTS: Final[dict[str, str]] = {
 }
 
 TEST_EVENT: Final = "webhook.test"
-"""The name of the event that tests a webhook. A test event is sent like other events, but is not in the event log.
+"""The name of the event that tests a webhook. A test event is sent like other events, but it is not in the event
+log.
 """
 TIME_DIGITS: Final = 12
-"""The number of hexadecimal digits at the start of an event's id that state its time."""
+"""The number of hexadecimal digits at the start of an event's id. These digits are the time of the event."""
 ID = "? || lower(hex(randomblob(10)))"
 """The SQL of an event's id: the time, then random digits, as in UUID version 7 (RFC 9562). New ids are therefore
 added at the end of the index.
@@ -104,7 +105,9 @@ def _write(tx: Transaction, waiting: list[tuple[str, int, str]]) -> None:
 
 
 def _time(tx: Transaction) -> str:
-    """Return the transaction's time: milliseconds since 1970, in hexadecimal digits."""
+    """Return the time of the transaction as the start of an event's id: milliseconds since 1970, in hexadecimal
+    digits.
+    """
     return f"{timestamps.microseconds(tx.now) // 1000:0{TIME_DIGITS}x}"
 
 
@@ -114,8 +117,8 @@ def _entity(event: str) -> str:
 
 
 def _recorded(tx: Transaction, events: Mapping[str, int], last: int) -> None:
-    """Register that these events were written: they are counted at the end of the unit of work, and their
-    deliveries are queued at the commit. `last` is the sequence of the last event.
+    """Count these written events at the end of the unit of work, and queue their deliveries at the commit.
+    `events` has the number of events by name. `last` is the sequence of the last event.
     """
     queue_at_commit(tx, last - sum(events.values()) + 1)
     counts = tx.at_last("event counts", lambda gathered: _write_counts(tx, gathered), Counter[str])

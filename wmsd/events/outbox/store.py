@@ -95,8 +95,7 @@ OF_TEST: Final = f"""
 
 
 def place_of(tx: Transaction, event_id: str) -> int | None:
-    """Return the position from which a reader who has this event continues: every later event has a higher
-    sequence. Return None if the id is unknown.
+    """Return the position of the event: every later event has a higher sequence. Return None if the id is unknown.
 
     The id may be that of a test event, because this can be the last X-Webhook-Id that a receiver has.
     """
@@ -113,7 +112,7 @@ def last_sequence(tx: Transaction) -> int:
 
 
 def is_gap_after(tx: Transaction, sequence: int) -> bool:
-    """Return True if events after this sequence are already deleted."""
+    """Return True if events directly after this sequence are already deleted."""
     first: int = tx.value("SELECT min(sequence) FROM events") or last_sequence(tx) + 1
     return sequence < first - 1 and not epochs.is_passed_over(tx, "events", sequence, first)
 
@@ -134,8 +133,8 @@ def event_counts(tx: Transaction, month: str | None = None) -> dict[str, dict[st
 
 
 def cut_of(tx: Transaction, event_id: str) -> Cut | None:
-    """Return the cut that removed the event with this id from the history, or None if there is no such cut. A
-    restore cuts the history. The id begins with the time of the event.
+    """Return the cut of the history that has removed the event with this id, or None if there is no such cut. A
+    restore cuts the history. The time of the event, with which its id begins, shows which cut it was.
     """
     try:
         moment = timestamps.from_microseconds(int(event_id[:TIME_DIGITS], 16) * 1000)

@@ -28,15 +28,15 @@ from wmsd.http_client.guard import Guard
 from wmsd.http_client.urls import header_errors, url_errors
 
 Sent = Mapping[str, Any]
-"""The fields as they were sent. A field with a format error is None."""
+"""The fields of a body that has format errors. A field with a format error is None."""
 
 reading = partial(operation, tag="Webhooks", module="webhooks", ability="webhooks:read")
 writing = partial(operation, tag="Webhooks", module="webhooks", ability="webhooks:write", writes=True)
 
 
 def _changes_errors(tx: Transaction, sent: Sent, named: Mapping[str, Any]) -> Iterator[FieldError]:
-    """Yield the errors of the URL and the credentials in a body that has format errors. `named` are the parameters
-    of the path.
+    """Yield the errors of the URL and the credentials in `sent`, a body that has format errors. `named` has the id
+    in the path, if there is one.
     """
     current = store.find_columns(tx, named["id"]) if "id" in named else None
     if current is None and "id" in named:
@@ -53,9 +53,7 @@ def _changes_errors(tx: Transaction, sent: Sent, named: Mapping[str, Any]) -> It
 
 
 def _whole_errors(tx: Transaction, sent: Sent, named: Mapping[str, Any]) -> Iterator[FieldError]:
-    """Yield the errors that `_changes_errors` yields, for a body in which fields that are not sent take their
-    defaults.
-    """
+    """Yield the same errors as `_changes_errors`, for a body in which a missing field takes its default."""
     default = SubscriptionFields.model_fields["auth_type"].default
     return _changes_errors(tx, {"auth_type": default, **sent}, named)
 
@@ -146,8 +144,8 @@ def _change(tx: Transaction, id: int, given: Mapping[str, Any], company: Company
 
 
 def _checked(tx: Transaction, current: Mapping[str, Any] | None, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the columns to store: the current ones, with the given fields changed. `current` is None for a new
-    subscription. Raise Problem with all errors.
+    """Return the columns to store: those in `current`, changed by the fields in `given`. For a new subscription,
+    `current` is None. Raise Problem with all errors.
     """
     fields = column_values({name: given[name] for name in store.COLUMNS if name in given})
     values = {**(current or {}), **fields}
@@ -159,16 +157,18 @@ def _checked(tx: Transaction, current: Mapping[str, Any] | None, given: Mapping[
 
 
 def _url_errors(tx: Transaction, current: Mapping[str, Any] | None, url: str) -> FieldErrors:
-    """Return the errors of the URL. An unchanged URL is not checked again."""
+    """Return the errors of the URL. A URL that does not change is not checked again."""
     wrong = [] if url == (current or {}).get("url") else url_errors(url, tx.service(Guard))
     return {"url": wrong} if wrong else {}
 
 
 class _Credentials(NamedTuple):
     kept: dict[str, Any] | None
-    """The current credentials of the subscription, if `auth_type` stays and the credentials can be unsealed."""
+    """The current credentials of the subscription. None if `auth_type` changes, or if the credentials cannot be
+    unsealed.
+    """
     found: dict[str, Any] | None
-    """The new credentials of the subscription; None if the current credentials stay."""
+    """The credentials to store. None if the current credentials cannot be unsealed and stay as they are."""
     errors: FieldErrors
 
 

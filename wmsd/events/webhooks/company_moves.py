@@ -15,11 +15,15 @@ SKIP: Final = """
 COPIED: Final = "the company is a copy; only the original company sends this delivery"
 
 Credentials = list[list[str | int | None]]
-"""For each subscription: its id, its credentials as JSON, and the previous secret while that is valid."""
+"""A list for each subscription: its id, its credentials as JSON, and its previous secret. The previous secret is
+None if there is none.
+"""
 
 
 def unsealed_credentials(tx: Transaction) -> Credentials:
-    """Return the credentials in clear text, without the credentials that this installation cannot open."""
+    """Return the credentials of all subscriptions in clear text. Leave out those that this installation cannot
+    open.
+    """
     vault = tx.service(Vault)
     return [
         [subscription_id, text, None if previous is None else vault.unseal(previous)]

@@ -1,4 +1,4 @@
-"""Numbers about subscriptions, from stored counts, so that the log need not be read."""
+"""The figures of each webhook subscription. They come from stored counts, so that the log need not be read."""
 
 from datetime import timedelta
 from typing import Annotated, Any, Final
@@ -16,12 +16,14 @@ from wmsd.events.webhooks.rules import hour
 
 A_DAY: Final = timedelta(days=1)
 MOST_TESTS: Final = 1000
-"""The most tests that are counted for one subscription, because users decide how many tests there are."""
+"""The maximum number of tests that are counted for a subscription. It is limited because users can send any
+number.
+"""
 
 
 class SubscriptionFigures(Model):
-    """The numbers of a subscription. `succeeded` and `failed` are attempts of the last day; the other numbers are
-    deliveries in the log.
+    """The figures of a webhook subscription. `succeeded` and `failed` count attempts of the last day. All other
+    numbers count deliveries in the log.
     """
 
     id: Id
@@ -53,8 +55,8 @@ def _deliveries(status: str) -> str:
 
 
 def failed_tests(subscription_id: str) -> str:
-    """Return the SQL of the number of recent tests that failed. Failed tests have the status exhausted too, but no
-    event was lost with them.
+    """Return the SQL of the number of recent tests that failed. They have the status exhausted too, but they must
+    not count as lost events.
     """
     return f"""(
         SELECT count(*) FROM (
@@ -89,6 +91,6 @@ FIGURES: Final = f"""
 
 @reading(answer="object", returns=Figures)
 def list_webhook_figures(tx: Transaction) -> Text:
-    """List the numbers of all subscriptions."""
+    """List the figures of all webhook subscriptions."""
     parameters: dict[str, Any] = {"since": hour(tx.now - A_DAY), "until": hour(tx.now)}
     return Text(tx.value(FIGURES, parameters))

@@ -60,8 +60,9 @@ def opened(vault: Vault, sealed: str) -> dict[str, Any] | None:
 
 
 def note(tx: Transaction, subscription_id: int, url: str, credentials: str) -> None:
-    """Note that these sealed credentials cannot be opened, unless other credentials were set in the meantime. A
-    test receiver gets a new secret instead, because no other program has the old one.
+    """Store that the subscription's credentials cannot be opened, unless they were set again in the meantime.
+
+    If the subscription is a test receiver, give it a new secret instead, because no other program has the old one.
     """
     given = {"id": subscription_id, "credentials": credentials}
     if url == ADDRESS:
@@ -72,12 +73,12 @@ def note(tx: Transaction, subscription_id: int, url: str, credentials: str) -> N
 
 
 def over(tx: Transaction, subscription_id: int) -> None:
-    """Note that the credentials were set again. The time without credentials does not count as failing."""
+    """Store that the credentials were set again. The time without credentials does not count as failing time."""
     tx.execute(OVER, {"id": subscription_id, "now": tx.timestamp})
 
 
 def note_missing_credentials(tx: Transaction) -> None:
-    """Try to open the credentials of every subscription, and note the result."""
+    """Try to open the credentials of every subscription, and store which cannot be opened."""
     vault = tx.service(Vault)
     for subscription_id, url, credentials, since in tx.rows(SEALED):
         if opened(vault, credentials) is None:

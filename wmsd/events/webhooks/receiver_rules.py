@@ -13,14 +13,14 @@ ADDRESS: Final = "wmsd:receiver"
 """The URL of every test receiver. No URL that a caller can set has this form (`urls.py`)."""
 LASTS: Final = timedelta(days=7)
 MOST: Final = 5
-"""The most test receivers of a company."""
+"""The maximum number of test receivers of a company."""
 KEPT: Final = 100
-"""The most received requests that wmsd stores of one test receiver."""
+"""The maximum number of received requests that wmsd stores for one test receiver."""
 KEPT_BYTES: Final = 2_000_000
-"""The most bytes of bodies that wmsd stores of one test receiver."""
+"""The maximum number of bytes that wmsd stores for one test receiver, counting only the bodies of requests."""
 SECRET_BYTES: Final = 32
 KEPT_OF_BODY: Final = 65_536
-"""The most bytes that wmsd stores of one body."""
+"""The maximum number of bytes that wmsd stores of one body."""
 ENDED: Final = "This test receiver has expired or was removed."
 OWN_SECRET: Final = "cannot be set for a test receiver, which has its own secret"
 OWN_ADDRESS: Final = "cannot be changed for a test receiver; create another webhook for a real receiver"
@@ -51,8 +51,8 @@ def new_secret() -> str:
 
 
 def change_errors(given: Mapping[str, Any]) -> FieldErrors:
-    """Return the errors in changed fields of a test receiver. Its address and its secret cannot be set, because
-    everyone who may read webhooks sees both.
+    """Return the errors of a change to a test receiver. Its address and its secret cannot be set, because everyone
+    who may read webhooks can see them.
     """
     errors: FieldErrors = {name: [OWN_SECRET] for name in NOT_TO_BE_SET if given.get(name) is not None}
     if given.get("url", ADDRESS) != ADDRESS:

@@ -1,7 +1,5 @@
-"""Keeps the delivery log for 30 days. An open delivery is kept longer, and so are all later deliveries of its
-subscription.
-
-The remaining deliveries of a subscription therefore have no gap.
+"""Deletes deliveries from the log after 30 days. An open delivery stays longer, and so do all later deliveries of
+its subscription. The stored deliveries of a subscription therefore have no gap.
 """
 
 from typing import Final
@@ -53,8 +51,8 @@ def _sweep(tx: Transaction) -> int:
 
 
 def _forget(tx: Transaction) -> int:
-    """Delete old deliveries by the rule of `db.sql.retention.forget_old`: nothing that came after a kept row is
-    deleted.
+    """Delete old deliveries like `db.sql.retention.forget_old`: if a delivery stays, all deliveries after it stay
+    too.
     """
     recent = timestamps.to_text(tx.now - KEPT), timestamps.to_text(tx.now + A_CLOCK_GONE_WRONG)
     first_kept = tx.value(FIRST_KEPT, recent)

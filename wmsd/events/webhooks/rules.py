@@ -1,4 +1,4 @@
-"""Pure decisions: the consequence of an attempt, and the credentials of a subscription."""
+"""Decisions that need no database: the new status after an attempt, and the credentials of a subscription."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -18,8 +18,8 @@ HOURS_KEPT: Final = timedelta(days=2)
 ROTATION: Final = timedelta(hours=24)
 SWITCHED_OFF_AFTER: Final = timedelta(days=5)
 LONGEST_SILENCE: Final = timedelta(days=1)
-"""The longest time between two counts that is added to the failing time of a subscription. If the clock jumps, the
-subscription is therefore not switched off.
+"""The maximum time that one count adds to the failing time of a subscription. A jump of the clock therefore cannot
+switch a subscription off.
 """
 MOST_SUBSCRIPTIONS: Final = 200
 
@@ -60,7 +60,9 @@ def off_because(company: Company) -> str | None:
 
 
 def verdict_of_attempt(is_success: bool, attempts_left: int) -> Verdict:
-    """Return the consequence of an attempt. `attempts_left` does not include this attempt."""
+    """Return the new status of a delivery after an attempt, and the wait until the next attempt. `attempts_left`
+    does not include this attempt.
+    """
     if is_success:
         return Verdict("delivered")
     if attempts_left:
@@ -74,8 +76,8 @@ def hour(moment: datetime) -> str:
 
 
 def failing_milliseconds(counted: int, until: str | None, now: str) -> int:
-    """Return for how many milliseconds the subscription has been failing. `counted` is the result of the last
-    count. `until` is the time of the last count, or None at the first failure.
+    """Return the failing time of a subscription in milliseconds. `counted` is the failing time at the last count.
+    `until` is the time of the last count, or None at the first failure.
     """
     if until is None:
         return counted
@@ -86,9 +88,9 @@ def failing_milliseconds(counted: int, until: str | None, now: str) -> int:
 def credentials(
     auth_type: AuthType, sent: Mapping[str, Any], kept: Mapping[str, Any] | None
 ) -> tuple[dict[str, Any], FieldErrors]:
-    """Return the credentials of a subscription, and the errors in the sent credentials.
+    """Return the credentials to store for a subscription, and the errors in the sent credentials.
 
-    `kept` are the current credentials, if they have the same auth_type. Credentials that are not sent stay.
+    `kept` has the current credentials, if they have the same auth_type. They stay if `sent` has no new ones.
     """
     needed = CREDENTIALS[auth_type]
     before, last = ", ".join(needed[:-1]), needed[-1]

@@ -81,7 +81,7 @@ AUTHENTICATION: Final[Mapping[str, Callable[[Mapping[str, Any]], dict[str, str]]
 
 
 def delivery_headers(event_id: str, event: str, attempt: int, sequence: int) -> dict[str, str]:
-    """Return the headers that depend only on the delivery, not on the subscription or its secret."""
+    """Return the headers that can be computed from the delivery alone, without the subscription or its secret."""
     return {
         "Content-Type": "application/json",
         "User-Agent": USER_AGENT,

@@ -58,8 +58,8 @@ def one(tx: Transaction, id: int, company: Company) -> Record:
 
 
 def _record(tx: Transaction, company: Company) -> str:
-    """Return the SQL expression of the record, with the values that are not in the table: the current time, and
-    what the company may do.
+    """Return the SQL expression of a subscription's record. It contains values that are not in the table: the
+    current time, and warnings for this company.
     """
     because = off_because(company)
     warnings = [] if because is None else [f"{because} wmsd sends no webhooks until this changes."]
@@ -117,9 +117,7 @@ FORGIVE: Final = """
 
 
 def forgive(tx: Transaction, subscription_id: int) -> None:
-    """Delete what is stored about earlier failures, because a user has set `active` of a subscription that is
-    off.
-    """
+    """Delete the stored failures of a subscription, because a user has switched it on again."""
     tx.execute(FORGIVE, (subscription_id,))
 
 
@@ -191,8 +189,8 @@ NOTE_AUDITED: Final = "UPDATE webhook_subscriptions SET is_switch_off_audited = 
 
 
 class SwitchedOff(NamedTuple):
-    """A subscription that the service itself has switched off. A test receiver does not count, because it only
-    simulates a receiver that is gone.
+    """A subscription that wmsd has switched off because of failures. Test receivers are not included, because they
+    only simulate a failing receiver.
     """
 
     id: int

@@ -8,8 +8,8 @@ folder without a lock means that the processes were killed.
 from typing import Final
 
 UNPACKED: Final = "UNPACKED_BY_WMSD"
-"""A file that shows that wmsd has unpacked the folder, because other programs do not have this file. It is
-unpacked first, because PyInstaller sorts the files by name.
+"""The name of a file that only wmsd has. If it is in a temporary folder, wmsd has unpacked that folder. This file
+is unpacked first, because PyInstaller sorts the files by name.
 """
 STARTED: Final = "started"
 """A file that the program creates when it has the lock."""

@@ -1,5 +1,5 @@
-"""Imports everything in the temporary folder, so that a running server survives if a person cleans or unmounts the
-folder.
+"""Imports all modules in the temporary folder, so that a running server continues if a person deletes or unmounts
+the folder.
 """
 
 import importlib
@@ -13,12 +13,12 @@ from typing import Final
 
 LOG = logging.getLogger("wmsd.serve")
 PAUSE_SECONDS: Final = 0.001
-"""The pause after each module, in which requests are answered, because loading a library blocks other work."""
+"""The pause after each module. Loading a library blocks other work, so requests are answered in the pause."""
 LIBRARIES: Final = "lib-dynload"
-"""The folder of Python's own modules, which are in no package."""
+"""The folder with compiled modules of Python's standard library. Its name is not part of their module names."""
 BASE: Final = "base_library.zip"
-"""The file in which PyInstaller puts the modules with which Python starts. All other modules are read from the
-executable.
+"""The file in which PyInstaller puts the modules that Python needs at its start. All other modules are read from
+the executable.
 """
 
 

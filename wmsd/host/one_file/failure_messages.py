@@ -1,6 +1,6 @@
-"""Explains in a sentence why a program that the server has started could not unpack itself.
+"""Explains to users why a program that the server has started could not unpack itself.
 
-The messages come from PyInstaller's first step and the system's loader, before Python runs, and are for
+The original messages come from PyInstaller and from the system's loader, before Python runs. They are written for
 programmers.
 """
 
@@ -34,11 +34,13 @@ KINDS: Final = (
         "another folder: " + ADVICE,
     ),
 )
-"""Parts of the messages, and the sentence for each part. The first match applies."""
+"""Pairs of a part of an original message and the sentence for users. The first pair that matches is used."""
 
 
 def sentence_of(said: Sequence[str]) -> str | None:
-    """Return the sentence for these lines on standard error, or None if the program could unpack itself."""
+    """Return a sentence for users, or None if the program could unpack itself. `said` has the program's lines on
+    standard error.
+    """
     text = "\n".join(said)
     if "[PYI-" not in text and "error while loading shared libraries" not in text:
         return None

@@ -15,10 +15,12 @@ from wmsd.host.one_file import STARTED, UNPACKED
 
 PREFIX: Final = "_MEI"
 MOST_LOOKED_AT: Final = 100_000
-"""The most entries of the temporary folder that are checked, because any user may fill this folder."""
+"""The maximum number of entries of the temporary folder that are checked. It is limited because any user may fill
+this folder.
+"""
 LONGEST_UNPACKING_SECONDS: Final = 600.0
-"""wmsd may still be unpacking itself into a folder that is younger than this and in which no program has
-started.
+"""A folder that is younger than this stays if no program has started in it: wmsd may still be unpacking itself
+into it.
 """
 
 

@@ -1,6 +1,4 @@
-"""Checks what the machine already has, and whether a service can be installed. All functions that check raise
-ServiceError.
-"""
+"""Checks whether a service can be installed on this machine. All `check_…` functions raise ServiceError."""
 
 import os
 import pwd
@@ -67,8 +65,8 @@ def check_user(name: str) -> pwd.struct_passwd | None:
 
 
 def check_folder(folder: Path, user: str, account: pwd.struct_passwd | None) -> None:
-    """Check that the folder does not exist, or belongs to the user of the service, or is empty and belongs to
-    root.
+    """Check that the service can use the folder: it does not exist, or belongs to the user of the service, or is
+    empty and belongs to root.
     """
     if not folder.is_absolute() or ".." in folder.parts or not is_plain(folder):
         raise ServiceError(

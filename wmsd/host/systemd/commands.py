@@ -1,4 +1,4 @@
-"""The state of the machine, and the system's programs that change it."""
+"""Reads the state of the machine, and runs the system's programs that change it."""
 
 import os
 import pwd
@@ -10,7 +10,7 @@ from typing import Final
 BOOTED: Final = Path("/run/systemd/system")
 """This folder exists while systemd is the init of the machine: sd_booted(3)."""
 SECONDS: Final = 300.0
-"""How long a program of the system may run. When systemctl starts the server, it waits until the server has
+"""The maximum time that a program of the system may run. It is long, because systemctl waits until the server has
 migrated its files.
 """
 LONGEST_REASON: Final = 500
@@ -44,8 +44,8 @@ def check_systemctl() -> None:
 
 
 def check_systemd(offline: bool) -> None:
-    """Check that a service can be started here or, with `offline`, prepared for a later boot. Raise ServiceError
-    if not.
+    """Raise ServiceError if a service cannot be started on this machine. With `offline`, the service is only
+    prepared for a later boot: raise ServiceError if systemd is already running.
     """
     check_systemctl()
     if systemd_runs():

@@ -37,7 +37,9 @@ class Plan:
 
 
 def plan(user: str, program: Path, values: Values, offline: bool) -> Plan:
-    """Return the steps of the installation. Raise ServiceError or SettingsError; nothing has been changed then."""
+    """Check everything, and return the steps of the installation. Raise ServiceError or SettingsError. Nothing is
+    changed.
+    """
     commands.check_systemd(offline)
     check_unit()
     check_program(program)
@@ -79,7 +81,7 @@ def _for_program(program: Path) -> Iterator[Step]:
 
 
 def _put(path: Path, content: bytes, mode: int, group: int | None = None) -> None:
-    """Put a file that belongs to root in its place. The file is written completely or not at all."""
+    """Write a file that belongs to root. The file is written completely or not at all."""
     path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
     new = path.with_name(f".{path.name}.new")
     new.unlink(missing_ok=True)
@@ -117,8 +119,8 @@ def _write_config(user: str, text: str) -> None:
 
 
 def _for_folders(user: str, outside: tuple[Path, ...]) -> Iterator[Step]:
-    """Yield the steps for the folders. The server itself creates what is in its state folder, because that folder
-    belongs to the server.
+    """Yield the steps for the state folder and the folders `outside` it. The server itself creates the folders
+    inside its state folder.
     """
     for folder in (STATE, *outside):
         if not folder.exists():

@@ -16,7 +16,7 @@ ENDS_SECONDS: Final = 5.0
 
 
 def is_there() -> bool:
-    """Return True if this machine has wmsd as a service of systemd, with a journal that can be read."""
+    """Return True if wmsd is a systemd service on this machine, and journalctl is installed."""
     has_unit = any(path.exists() for path in (UNIT_FILE, *UNITS_OF_PACKAGES))
     return has_unit and commands.systemd_runs() and shutil.which(PROGRAM) is not None
 
@@ -29,7 +29,7 @@ def command(since: datetime | None, most_lines: int | None, is_following: bool) 
 
 
 def lines(asked: list[str]) -> Iterator[str]:
-    """Run the command `asked`, and yield the lines that it prints. Raise OSError if the command cannot be
+    """Run `asked`, a command line, and yield the lines that it prints. Raise OSError if the command cannot be
     started.
     """
     env = own_program.environment_of_others()

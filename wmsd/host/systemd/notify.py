@@ -14,14 +14,14 @@ from wmsd.base.repeated_failures import RepeatedFailures
 
 LOG = logging.getLogger("wmsd.serve")
 SEND_SECONDS: Final = 0.2
-"""The seconds that a message may wait for room in the socket. A manager that reads its socket always leaves
-room.
+"""The seconds that a message may wait for room in the socket. There is always room if the manager reads the
+socket.
 """
 EXTEND_SECONDS: Final = 60.0
 """The additional time that a long server start requests. The start requests more after a third of that time."""
 MICROSECONDS: Final = 1_000_000
 OWED: Final = ("READY", "MAINPID", "STATUS")
-"""The fields that are sent again later if they could not be sent, because they are still true then."""
+"""The fields that stay true. If they could not be sent, they are sent again later."""
 LONGEST_STATUS: Final = 200
 NOT_TOLD = "the state of the server cannot be reported to the service manager"
 
@@ -36,13 +36,13 @@ class ServiceManager:
         self._told = RepeatedFailures(LOG, (OSError,), level=logging.WARNING)
         self._lock = threading.Lock()
         self._owed: dict[str, str] = {}
-        """The fields that could not be sent. They are sent with the next sign of life."""
+        """The fields that could not be sent. They are sent with the next message."""
         self.watchdog_seconds = _watchdog_seconds(environment) if self._address else None
         self._alive_at = -math.inf
 
     def ready(self, status: str) -> None:
-        """Report that the server is ready. The manager must supervise the process that serves, because the first
-        process of the one-file program only waits.
+        """Report that the server is ready, and which process to supervise: the first process of the one-file
+        program only waits.
         """
         self._tell(READY="1", MAINPID=str(os.getpid()), STATUS=_one_line(status))
         self._alive_at = -math.inf
@@ -51,8 +51,8 @@ class ServiceManager:
         self._tell(STOPPING="1", STATUS=_one_line(status))
 
     def starting_again(self, status: str) -> None:
-        """Report a reload while the program is executed again in this process, so that the manager does not see
-        the service end.
+        """Report a reload, because the process is about to execute the program again. Otherwise the manager would
+        think that the service has ended.
         """
         self._tell(RELOADING="1", MONOTONIC_USEC=_now(), STATUS=_one_line(status))
 
@@ -77,11 +77,10 @@ class ServiceManager:
 
     @contextmanager
     def working(self, status: str) -> Iterator[None]:
-        """Extend the start timeout while work before the start is running, so that the manager does not count the
-        service as stuck.
+        """While the context is open, extend the start timeout, so that the manager does not count the service as
+        stuck.
 
-        The time is not limited, because a server that is killed while it brings files up to date would have to
-        start again.
+        The time is not limited. If a server is killed while it brings files up to date, it has to begin again.
         """
         if self._address is None:
             yield
@@ -123,16 +122,16 @@ class ServiceManager:
 
 
 def environment_of_next(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """Return the environment for executing the program again in this process, which the manager continues to
-    watch.
+    """Return the environment for executing the program again in this process. With it, the new program continues
+    to send signs of life to the manager.
     """
     own = {"WATCHDOG_PID": str(os.getpid())} if _watchdog_seconds(environment) is not None else {}
     return {**environment, **own}
 
 
 def _address(environment: Mapping[str, str]) -> str | None:
-    """Return the address of the manager's socket: a path, or an abstract name. An abstract name starts with @ in
-    the environment, and with a NUL byte for the system.
+    """Return the address of the manager's socket: a path, or an abstract name. In the environment, an abstract
+    name starts with @; for the system, it starts with a NUL byte.
     """
     address = environment.get("NOTIFY_SOCKET", "")
     if address.startswith("@"):

@@ -1,4 +1,4 @@
-"""The unit of systemd: one template, for `wmsd service install` and for the Debian package."""
+"""The systemd unit: one template for `wmsd service install` and for the Debian package."""
 
 import re
 from collections.abc import Iterable
@@ -28,7 +28,7 @@ class Unit:
     user: str
     data: Path = STATE / "data"
     writable: tuple[Path, ...] = ()
-    """The folders outside the state folder that the service writes to."""
+    """The folders to which the service writes, except those inside the state folder."""
     has_low_port: bool = False
     """True if the service listens on a port that is reserved for the system."""
 

@@ -20,9 +20,11 @@ AUTHORITY_LIFETIME: Final = timedelta(days=3650)
 CERTIFICATE_LIFETIME: Final = timedelta(days=397)
 """Browsers accept at most 825 days from an authority that people have installed."""
 AUTHORITY_NOT_BEFORE: Final = datetime(2026, 1, 1, tzinfo=UTC)
-"""A fixed date, so that an installed authority stays valid if the clock is set back."""
+"""The authority is valid from this fixed date on. If the clock is set back, an installed authority therefore stays
+valid.
+"""
 ALLOWANCE: Final = timedelta(days=1)
-"""A certificate begins to be valid this long before its creation, for browsers whose clocks are behind."""
+"""A certificate is valid from this long before its creation, because the clocks of browsers may be behind."""
 LOCAL_NAMES: Final = ("localhost", "local", "lan", "home.arpa", "internal", "intranet")
 LOCAL_NETWORKS: Final = tuple(
     ipaddress.ip_network(each)
@@ -71,7 +73,9 @@ def new_authority(machine: MachineNames, now: datetime) -> Signed:
 
 
 def new_certificate(authority: Signed, machine: MachineNames, now: datetime) -> Signed:
-    """Return a new certificate for the machine's names and addresses that the authority may certify."""
+    """Return a new certificate for the names and addresses of the machine. Leave out those that the authority may
+    not certify.
+    """
     key = ec.generate_private_key(ec.SECP256R1())
     names = alternative_names(authority.certificate, machine)
     certificate = (

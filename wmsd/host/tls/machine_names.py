@@ -17,8 +17,8 @@ GET_ADDRESS: Final = 0x8915
 """The request SIOCGIFADDR of netdevice(7)."""
 IPV6_INTERFACES: Final = Path("/proc/net/if_inet6")
 ELSEWHERE: Final = ("203.0.113.1", 9)
-"""An address that belongs to no machine (RFC 5737). The system's route to it shows by which address this machine
-reaches other networks.
+"""An address that belongs to no machine (RFC 5737). The route to it shows which address of this machine other
+networks see.
 """
 HOST_NAME: Final = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*")
 Address = IPv4Address | IPv6Address

@@ -1,6 +1,4 @@
-"""Decides whether the certificate is valid, for the check of the settings, the server start, the doctor and the
-alerts.
-"""
+"""Finds problems of the certificate, for the check of the settings, the server start, the doctor and alerts."""
 
 import ipaddress
 import ssl
@@ -23,11 +21,11 @@ RENEWAL_ALLOWANCE: Final = timedelta(days=3)
 """How late a renewal may be, for example because a server was off over a weekend."""
 AUTHORITY_WARNED_BEFORE: Final = timedelta(days=120)
 ANYWHERE: Final = ("0.0.0.0", "::", "127.0.0.1", "::1", "localhost")  # noqa: S104  (compared, not bound)
-"""Addresses that do not show the name that people use for this machine."""
+"""Values of server.listen that do not say by which name people reach this machine."""
 ISSUER_UNKNOWN: Final = (2, 20, 21)
-"""Codes of X509_verify_cert_error_string(3): the next certificate of the chain cannot be found."""
+"""The error codes that mean that the issuer of a certificate is unknown: X509_verify_cert_error_string(3)."""
 FLIGHTS: Final = 4
-"""The most times that each side must continue a TLS handshake until the handshake is finished or refused."""
+"""How often each side must continue a TLS handshake, at most, until the handshake is finished or refused."""
 
 READ_AGAIN: Final = (
     "Replace the file with a new certificate, and make the server read it: systemctl reload wmsd, or kill "
@@ -104,8 +102,8 @@ KINDS: Final = (UNUSABLE, EXPIRED, NOT_YET, ENDS, INCOMPLETE, OTHER_NAMES, NAMEL
 
 
 def certificate_findings(server: Server, data: Path, now: datetime) -> Found:
-    """Yield all problems of the certificate. Reading the authorities that this machine trusts takes 20 ms or
-    more.
+    """Yield all problems of the certificate. This takes 20 ms or more, because it reads the authorities that this
+    machine trusts.
     """
     found = list(judged_by_time(server, data, now))
     yield from found
@@ -115,7 +113,7 @@ def certificate_findings(server: Server, data: Path, now: datetime) -> Found:
 
 
 def judged_by_time(server: Server, data: Path, now: datetime) -> Found:
-    """Yield the problems that time or a renewal can cause."""
+    """Yield the problems that can appear while the server runs, such as a certificate that has expired."""
     if server.tls == "lan":
         yield from _of_lan(data, now)
     if server.certificate_files is None:
@@ -181,8 +179,8 @@ def _issuers(path: Path, key: Path, data: Path) -> Found:
 
 
 def _is_issuer_unknown(path: Path, key: Path, data: Path) -> bool:
-    """Return True if a client would lack an issuer of the certificate. The client trusts what this machine trusts,
-    and the authority of the installation. The check is a TLS handshake in memory.
+    """Return True if a client could not find an issuer of the certificate. The client trusts what this machine
+    trusts, and the authority of the installation. The check is a TLS handshake in memory.
     """
     from wmsd.host.tls.lan_certificate import AUTHORITY, FOLDER
 

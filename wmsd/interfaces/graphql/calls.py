@@ -13,7 +13,7 @@ from wmsd.interfaces.graphql.shapes import Failed, Json
 
 
 def call_of(outer: Call, plan: Plan) -> Call:
-    """Return the dispatcher's call that answers a root field. `outer` is the call that carries the document."""
+    """Return the call for the dispatcher that answers a root field. `outer` is the call of the whole document."""
     operation, arguments = plan.operation, plan.arguments
     query = {
         _parameter(plan, name): _text(value)
@@ -73,7 +73,7 @@ def _parameter(plan: Plan, argument: str) -> str:
 
 
 def argument_names(plan: Plan) -> dict[str, str]:
-    """Return the GraphQL names of arguments, by the names of the REST parameters that errors mention."""
+    """Map the names of REST parameters, which errors mention, to the names of GraphQL arguments."""
     return {_parameter(plan, name): name for name in (*plan.arguments, *PAGE)}
 
 

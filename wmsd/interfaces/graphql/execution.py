@@ -34,7 +34,7 @@ from wmsd.interfaces.graphql.shapes import Failed, Json, Link, Projection, Shape
 BYTES_AT_ONCE: Final = 256 * 1024
 """The number of bytes that are parsed without a pause, which takes one to three milliseconds."""
 LIST: Final = b'{"data":['
-"""The beginning of a list in an answer (see `dispatch/replies.py`)."""
+"""A JSON answer with a list begins with these bytes (see `dispatch/replies.py`)."""
 DECODER: Final = json.JSONDecoder()
 AT_ONCE: Final = 1_000
 """The number of objects that are created before other tasks run. A record may have a thousand lines."""
@@ -65,7 +65,7 @@ async def read(body: bytes) -> Any:
 
 @dataclass
 class Execution:
-    """The execution of one document. `call` is the HTTP request that carries the document."""
+    """The execution of one document. `call` is the call of the whole document."""
 
     dispatcher: Dispatcher
     call: Call
@@ -167,8 +167,10 @@ class Execution:
     # --- records that other records refer to ---------------------------------------------------------------------
 
     async def _follow(self, link: Link, waiting: list[tuple[Json, int]]) -> None:
-        """Load all records of a link with one call for each chunk of ids. Put each record into the objects that
-        wait for it. `waiting` has these objects, each with the id of its record.
+        """Load the records that objects of the answer refer to through `link`, with one call for each chunk of
+        ids. Then put each record into the objects that need it.
+
+        `waiting` has these objects, each with the id of the record that it needs.
         """
         ids = sorted({referred for _, referred in waiting})
         try:

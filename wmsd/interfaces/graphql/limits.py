@@ -27,8 +27,8 @@ from wmsd.base.dataclass import dataclass
 MOST_CHARACTERS: Final = 20_000
 MOST_TOKENS: Final = 1_000
 MOST_NESTED: Final = 50
-"""The most levels of brackets of any kind, and the most levels of selections, including the selections of
-fragments.
+"""The most levels of nested brackets of any kind. Also the most levels of nested selections; a fragment counts as
+if its selection were written in place of it.
 """
 DEEPEST: Final = 8
 """The most levels of fields. Fields that begin with `__` have a separate limit."""
@@ -53,10 +53,12 @@ MOST_LITERALS: Final = 300
 MOST_VALUES: Final = 10_000
 """The most values in the variables, including values inside lists and objects."""
 MOST_LISTED: Final = 100_000
-"""The most values about the schema in one answer, estimated with `LISTED`: twice as many as GraphiQL requests."""
+"""The most values about the schema in one answer. Their number is estimated with `LISTED`. The limit is twice the
+number that GraphiQL needs.
+"""
 MOST_COST: Final = 1_000
 SEARCH_COST: Final = 150
-"""The cost of a word search, in addition to the cost of the records that are found."""
+"""The cost of a word search. The cost of the listed records is added."""
 MOST_OBJECTS: Final = 10_000
 """The most objects in an answer. Document lines count too, although their number is not known in advance."""
 MOST_BYTES: Final = 8_000_000
@@ -83,7 +85,7 @@ class Size:
     arguments: int = 0
     literals: int = 0
     listed: float = 0
-    """The estimated number of values in the answer if this selection is inside a field about the schema."""
+    """The estimated number of values in the answer, on the assumption that this selection is about the schema."""
     introspected: float = 0
     """The estimated number of values in the answer to the fields about the schema."""
 
@@ -224,8 +226,10 @@ def _beyond(size: Size) -> str | None:
 
 
 def _written(selection_set: SelectionSetNode) -> Size:
-    """Return the numbers of fields and spreads as written, without the contents of the fragments that are used.
-    Counting them is quick, and finds many documents that are too large.
+    """Count the fields and the uses of fragments in the text of a selection. Do not count what the used fragments
+    contain.
+
+    This count is quick, and is enough to refuse many documents that are too large.
     """
     fields = spreads = 0
     waiting = [selection_set]

@@ -67,8 +67,10 @@ def _as_graphql(accept: str | None, refused: Reply) -> Reply:
 
 
 async def _read(request: web.Request, call: Call, bodies: LargeBodies) -> Loaded:
-    """Read the parameters of a request by GET or POST. Raise Problem (406) if the client accepts neither media
-    type, and whatever `parameters_of` raises.
+    """Return the parameters of a GET or POST request. Raise Problem (406) if the client accepts neither media
+    type.
+
+    Raise the same errors as `parameters_of`.
     """
     if media_type(call.accept) is None:
         raise requests.malformed(406, f"Accept {RESPONSE} or {JSON}.")
@@ -76,8 +78,9 @@ async def _read(request: web.Request, call: Call, bodies: LargeBodies) -> Loaded
 
 
 async def parameters_of(load: LoadBody) -> Loaded:
-    """Load the body, and return the parameters of the GraphQL request in it. Raise Problem (400) if the parameters
-    are invalid. Raise the errors of `load`, with the status 400 in place of 422.
+    """Call `load`, and return the parameters of the GraphQL request. Raise Problem (400) if they are invalid.
+
+    If `load` raises Problem (422), change its status to 400 and raise it. Raise other errors of `load` unchanged.
     """
     try:
         return _parameters(await load())

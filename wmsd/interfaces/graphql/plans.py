@@ -24,24 +24,29 @@ from wmsd.interfaces.graphql.schema import Root, schema, source_of
 from wmsd.interfaces.graphql.shapes import Json, Selecting, Shape, inner, object_of
 
 PAGE: Mapping[str, str] = {"first": "per_page", "after": "cursor"}
-"""The paging arguments of a connection, as in Relay, each with the query parameter of REST that it becomes."""
+"""Maps the paging arguments of a connection, as in Relay, to the query parameters of REST."""
 MOST_ERRORS = 10
 
 
 @dataclass(frozen=True)
 class Edges:
-    """A selected field of a connection, which is the type of every list at the root. `key` is the key of the field
-    in the answer, and `kind` is the name of the field.
+    """A field of a connection that the document selects. Every list at the root is a connection, as in Relay.
+
+    `key` is the key of the field in the answer, and `kind` is the name of the field.
     """
 
     key: str
     kind: Literal["edges", "nodes", "pageInfo", "__typename"]
     typename: str
-    """The type of the members; for `__typename`, the type of the connection."""
+    """The name of the GraphQL type: of the edges, nodes or pageInfo, or of the connection itself for
+    `__typename`.
+    """
     members: Mapping[str, str] = field(default_factory=dict)
-    """The field names of an edge or of pageInfo, by response key."""
+    """Maps each key of the answer to the name of the selected field. For edges and pageInfo only."""
     shapes: Mapping[str, Shape] = field(default_factory=dict)
-    """The shapes of a record, by response key: one for each `node` in an edge, or one for `nodes`."""
+    """Maps each key of the answer to the selected fields of the records. Edges have one entry for each selected
+    `node`, because a document may select `node` under several keys. Nodes have one entry.
+    """
 
     @property
     def cost(self) -> int:
@@ -51,8 +56,10 @@ class Edges:
 
 @dataclass
 class Plan:
-    """The plan of a root field. For a connection, `parts` are its selected fields. For one record, `shape` has
-    them. Both are None if the operation returns no record.
+    """The plan of a root field.
+
+    If the field is a connection, `parts` has its selected fields. If the field is one record, `shape` has the
+    selected fields. Both are None if the operation returns no record.
     """
 
     key: str
@@ -83,8 +90,8 @@ class Plan:
 
 @dataclass(frozen=True)
 class Planned:
-    """The plan of a GraphQL operation. `keys` are all keys of the answer, in order. `typenames` has the values of
-    the `__typename` fields by key, and `introspection` has the fields about the schema.
+    """The plan of a GraphQL operation. `keys` are all keys of the answer, in order. `typenames` maps the key of
+    each `__typename` field to its value. `introspection` has the fields about the schema.
     """
 
     operation: OperationDefinitionNode

@@ -25,8 +25,8 @@ from wmsd.warehouse.stock.schema import DetailedStockRecord
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A root field. `renamed` has the arguments that are not named like their parameters in REST: argument to
-    parameter.
+    """A root field. `renamed` maps the name of an argument to the name of its REST parameter, if the two
+    differ.
     """
 
     name: str
@@ -98,7 +98,7 @@ class Collection:
 
 COLLECTIONS: Final = (Collection(Article, "stock", stock.find_stock_of_articles, "article_id", 10),)
 DETAIL: Final = "lots"
-"""The value of the parameter `detail` that adds the fields which a record has only on request."""
+"""The value of the REST parameter `detail`. With this value, a record has additional fields, such as its lots."""
 TYPE_NAMES: Final[Mapping[type[BaseModel], str]] = {
     DetailedStockRecord: "StockRecord",
     Subscription: "Webhook",

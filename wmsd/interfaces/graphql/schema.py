@@ -35,7 +35,7 @@ from wmsd.interfaces.graphql.types import Plain, Types, own_description, plain_t
 from wmsd.warehouse.references_by_id import REFERENCES, Reference
 
 SOURCE: Final = "wmsd"
-"""The key under which `GraphQLField.extensions` has the `Source` of a field."""
+"""The key in `GraphQLField.extensions` for the `Source` of a field."""
 FIRST: Final = 50
 MOST: Final = 500
 PAGING: Final = frozenset({"cursor", "per_page", "detail"})
@@ -44,7 +44,7 @@ COMMAS: Final = ", separated by commas"
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A plain value of a record. Ids are sent as strings."""
+    """The source of a field that is a plain value of a record. Ids are sent as strings."""
 
     name: str
     is_id: bool
@@ -54,7 +54,7 @@ class Leaf:
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
-    """An object, or a list of objects, inside a record."""
+    """The source of a field that is an object, or a list of objects, inside a record."""
 
     name: str
     is_list: bool

@@ -1,4 +1,7 @@
-"""The shapes of selections: each shape is computed once, and then applied to every record."""
+"""Converts records to objects of a GraphQL answer. A `Shape` says which fields of a record the document selects.
+
+Each shape is computed once, and then used for every record.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
@@ -43,8 +46,9 @@ def too_much() -> Failed:
 
 @dataclass(frozen=True)
 class Link:
-    """A field whose values are other records. They are loaded together for all records that have the field.
-    `first` is the most values of one record.
+    """A selected field that contains other records. These records are loaded together for all records of the list.
+
+    `first` is the largest number of other records for one record.
     """
 
     key: str
@@ -54,13 +58,18 @@ class Link:
 
     @property
     def id_field(self) -> str:
-        """The name of the field with the id to look for: a reference, or the record's own id for a collection."""
+        """The field of the record with the id for the lookup. For a reference, this is the id of the other record.
+        For a collection, this is the record's own id.
+        """
         return self.source.id_field if isinstance(self.source, Reference) else "id"
 
 
 @dataclass(frozen=True)
 class Part:
-    """An object, or a list of objects, inside a record."""
+    """A selected field that is an object, or a list of objects, inside a record.
+
+    `key` is the key in the answer, and `name` the name of the field.
+    """
 
     key: str
     name: str
@@ -70,10 +79,10 @@ class Part:
 
 @dataclass
 class Shape:
-    """The selected fields of a record.
+    """The fields that a document selects from a record.
 
-    `names` maps the keys of the answer to the record's fields, in the order of the answer. The other attributes
-    say which of the fields are not plain values.
+    `names` maps the keys of the answer to the record's fields, in the order of the answer. `constants`, `ids`,
+    `parts` and `links` describe the fields that need more than a copy of the value.
     """
 
     names: dict[str, str] = field(default_factory=dict)
@@ -134,8 +143,10 @@ class Selecting:
         return found
 
     def shape(self, of: GraphQLObjectType, nodes: Sequence[FieldNode]) -> Shape:
-        """Return the shape of a record of the type `of`. `nodes` are the fields of the document that select the
-        record under the same key of the answer.
+        """Return the shape of a record of the type `of`. `nodes` are the fields of the document that select this
+        record.
+
+        There may be several, because a document may repeat a field.
         """
         shape = Shape()
         for key, same in self.fields(inner(nodes)).items():
@@ -186,11 +197,11 @@ def object_of(declared: GraphQLField) -> GraphQLObjectType:
 
 @dataclass
 class Projection:
-    """A converter of records to objects of the answer, with the links whose records must still be loaded."""
+    """Converts records to objects of the answer, and notes which other records must still be loaded for them."""
 
     waiting: dict[int, tuple[Link, list[tuple[Json, int]]]] = field(default_factory=dict)
-    """The links with the objects that wait for a record, each with the record's id. The key is the `id()` of the
-    link.
+    """The links whose records are not loaded yet. Each link has the objects that need a record, with the record's
+    id. The key is the Python `id()` of the link.
     """
     objects: int = 0
 
@@ -220,6 +231,6 @@ class Projection:
             self.waiting.setdefault(id(link), (link, []))[1].append((shown, referred))
 
     def taken(self) -> list[tuple[Link, list[tuple[Json, int]]]]:
-        """Return all links that wait for their records, and empty `waiting`."""
+        """Return the values of `waiting`, and empty `waiting`."""
         found, self.waiting = list(self.waiting.values()), {}
         return found

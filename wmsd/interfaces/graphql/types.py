@@ -189,7 +189,10 @@ class Types:
 
 
 def _with_whole_ids(values: dict[str, Any], ids: frozenset[str]) -> dict[str, Any]:
-    """Convert ids to numbers, because GraphQL passes ids as text. Other text is unchanged, and refused later."""
+    """Convert the texts in the fields `ids` to numbers, because GraphQL passes ids as text. Return all values.
+
+    If a text is not a number, leave it unchanged. A later check refuses it.
+    """
     return {
         name: int(value) if name in ids and isinstance(value, str) and WHOLE_NUMBER.fullmatch(value) else value
         for name, value in values.items()

@@ -17,9 +17,9 @@ from markupsafe import Markup, escape
 EXCERPT: Final = 240
 """The length of an excerpt, in characters."""
 BEFORE: Final = 60
-"""The number of characters before the first word that was searched for."""
+"""The number of characters in an excerpt before its first marked word."""
 SHOWN: Final = EXCERPT - BEFORE
-"""The number of characters from the beginning of the first word to the end of the excerpt."""
+"""The number of characters in an excerpt from its first marked word to its end."""
 WORD: Final = re.compile(r"\w+(?:[.:/_-]+\w+)*")
 """A word. A name such as `sales_order.created`, `X-Request-Id` or `wmsd-1` is one word, and its parts are words
 too.
@@ -35,14 +35,17 @@ empty.
 
 
 class Text:
-    """A text with an index of its words, so that a search does not have to scan the text. The methods take words
-    as numbers.
+    """A text with an index of its words, so that a search does not have to scan the text.
+
+    Each word has a number. The methods take the numbers of words.
     """
 
     __slots__ = ("_ends", "_of_words", "_starts", "text")
 
     def __init__(self, text: str, numbered: dict[str, int]) -> None:
-        """Index the text. `numbered` maps all known words to numbers; the new words of the text are added."""
+        """Index the text. `numbered` maps all known words to their numbers. New words of the text are added to
+        `numbered`.
+        """
         self.text = text
         found = list(WORD.finditer(text))
         self._starts = array("I", (each.start() for each in found))
@@ -51,14 +54,14 @@ class Text:
         for place, each in enumerate(found):
             places[numbered.setdefault(each[0], len(numbered))].append(place)
         self._of_words = {word: tuple(each) for word, each in places.items()}
-        """The positions of each word in this text's list of words, by the number of the word."""
+        """The positions of each word in this text's list of words. The key is the number of the word."""
 
     def whole(self, meant: Set[int]) -> Pieces:
-        """Return the whole text, with these words marked."""
+        """Return the whole text. The words in `meant` are marked."""
         return self._pieces(self._places(meant), 0, len(self.text))
 
     def excerpt(self, meant: Set[int]) -> Pieces:
-        """Return the part of the text that has the most of these words, with the words marked."""
+        """Return the part of the text that has the most words from `meant`, with these words marked."""
         places = self._places(meant)
         begin = self._begin(places)
         end = min(begin + EXCERPT, len(self.text))
@@ -72,11 +75,13 @@ class Text:
         return pieces
 
     def _places(self, meant: Set[int]) -> Sequence[int]:
-        """Return the positions of these words in the text's list of words."""
+        """Return the positions of the words from `meant` in the text's list of words."""
         return sorted(chain.from_iterable(map(self._of_words.__getitem__, self._of_words.keys() & meant)))
 
     def _begin(self, places: Sequence[int]) -> int:
-        """Return the place in the text where the excerpt with the most of these words begins."""
+        """Return the character at which the best excerpt begins. The best excerpt has the most of the words at
+        `places`.
+        """
         if not places or len(self.text) <= EXCERPT:
             return 0
         starts = [
@@ -97,7 +102,9 @@ class Text:
         return [self.text[at:until] for at, until in pairwise(cuts)]
 
     def _between(self, begin: int, end: int) -> tuple[int, int]:
-        """Return the range of indexes of the words that lie between `begin` and `end`."""
+        """Return the range of the words between the characters `begin` and `end`, as indexes of the text's list of
+        words.
+        """
         return bisect_left(self._starts, begin), bisect_right(self._ends, end)
 
 

@@ -20,7 +20,7 @@ CELLS: Final = ("th_open", "td_open")
 CODE_BLOCKS: Final = ("fence", "code_block")
 BETWEEN_CELLS: Final = " · "
 BLOCKS: Final = "blocks"
-"""The key in the environment of markdown-it that counts the code blocks of a page."""
+"""The name of a value in markdown-it's environment: the number of code blocks on the page so far."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading with its text up to the next heading, or a row of a table whose first cell is code."""
+    """A heading and the text up to the next heading, or a row of a table whose first cell is code."""
 
     heading: str
     id: str
@@ -44,9 +44,9 @@ class Section:
 class Document:
     title: Heading
     introduction: str
-    """The HTML between the title and the next heading. HTML in the Markdown text is escaped."""
+    """The HTML between the title and the first heading below the title. HTML in the Markdown text is escaped."""
     rest: str
-    """The HTML from the next heading on."""
+    """The HTML from the first heading below the title to the end."""
     headings: Sequence[Heading]
     """The headings below the title."""
     sections: Sequence[Section]
@@ -216,7 +216,7 @@ def _code(
     options: OptionsDict,
     env: MutableMapping[str, Any],
 ) -> str:
-    """Render a block of code with a copy button. The block scrolls separately from the page, by keyboard too."""
+    """Render a block of code with a copy button. The block can be scrolled on its own, also with the keyboard."""
     env[BLOCKS] += 1
     id, text = f"code-block-{env[BLOCKS]}", escape(tokens[at].content.rstrip("\n"), quote=False)
     return (

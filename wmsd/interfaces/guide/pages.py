@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 DOCS: Final = files(docs)
 SEARCH: Final = f"{HOME}/search"
 LONGEST: Final = 200
-"""The most characters of a query that are read."""
+"""The maximum number of characters of a query. Further characters are ignored."""
 EXAMPLE_ADDRESS: Final = "http://127.0.0.1:8480"
 """The address in the commands of the guide: the address of a server with default settings."""
 MOST_HEADINGS: Final = 40
-"""The most headings that are listed next to a page. On a page with more headings, only the larger headings are
-listed.
+"""The maximum number of headings that are listed next to a page. On a page with more headings, only the larger
+headings are listed.
 """
 WEIGHT_OF_A_ROW: Final = 0.6
 """The search weight of a table row: a section about an error code comes before a table with the same code."""
@@ -114,7 +114,7 @@ class Guide:
         }
         self._pages = PreparedPages()
         self._frames: dict[tuple[bool, str], Mapping[str, Any]] = {}
-        """The values for the frame of a page, by whether a user is signed in, and by language."""
+        """The cached results of `_frame`. The key contains whether the user is signed in, and the language."""
         self._found = SearchPages(self._door.work)
         self._index = LazyValue(self._new_index)
 
@@ -128,7 +128,7 @@ class Guide:
 
     async def search(self, request: web.Request) -> web.Response:
         """Answer a search. Equal queries share one rendered page. Only a few pages are rendered at the same time;
-        others wait.
+        other searches wait.
         """
         query = " ".join(request.query.get("q", "")[:LONGEST].split())
         of = await self._language_of(request)
@@ -158,7 +158,7 @@ class Guide:
         return self._door.browser(request).secret is not None
 
     async def _frame(self, request: web.Request) -> Mapping[str, Any]:
-        """Return the cached values for the frame of a page that the contents do not list, such as the search
+        """Return the cached template values for a page that is not in the table of contents, such as the search
         results.
         """
         key = (self._is_signed_in(request), language.current.get())
@@ -167,8 +167,10 @@ class Guide:
         return self._frames[key]
 
     def _framed(self, current: str | None, is_signed_in: bool) -> dict[str, Any]:
-        """Return the values for the frame of the page `current`: contents, links and sign-in state. The language
-        is that of the page that is being rendered.
+        """Return the template values that surround the page `current`: the table of contents, and whether the user
+        is signed in.
+
+        The table of contents is in the language of the page that is being rendered.
         """
         from markupsafe import Markup
 
@@ -178,7 +180,7 @@ class Guide:
 
     @cached_property
     def _parts(self) -> list[tuple[Reader, list[Link]]]:
-        """The pages for each kind of reader."""
+        """The links to the pages of the guide, grouped by kind of reader."""
         return [(reader, [self._link(name) for name in reader.pages]) for reader in READERS]
 
     def _link(self, name: str) -> Link:

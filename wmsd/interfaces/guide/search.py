@@ -1,8 +1,8 @@
-"""The search of the guide: words and beginnings of words, in an index in memory.
+"""The search of the guide. It finds words and beginnings of words, with an index in memory.
 
-A query is only ever compared with words. Its cost has a bound: only its first characters and words count, and the
-guide is small. Visitors need no sign-in, so even the most expensive query must be cheap. Therefore work per word
-and per place is done in advance, or in C.
+A query is only compared with words of the index. The cost of a query is limited, because only its first characters
+and words count, and the guide is small. Visitors need no sign-in, so even the most expensive query must be cheap.
+Therefore the work for each word and for each entry is done in advance, or by functions written in C.
 """
 
 import re
@@ -24,16 +24,20 @@ from wmsd.interfaces.guide.excerpts import WORD, Pieces, Text
 LONGEST_QUERY: Final = 200
 MOST_WORDS: Final = 8
 SHORTEST_BEGINNING: Final = 2
-"""The shortest beginning that finds longer words, in characters. A single character finds only whole words."""
+"""The minimum length of a beginning that finds longer words, in characters. A single character finds only whole
+words.
+"""
 MOST_FOUND: Final = 20
 MOST_MERGED: Final = 250
-"""The most places, each a word in an entry, that a search merges. A beginning with more is merged in advance."""
+"""The maximum number of matches that a search merges for the beginning of a word. A match is a word in an entry.
+For a beginning with more matches, the merged scores are computed in advance.
+"""
 LAST_CHARACTER: Final = chr(sys.maxunicode)
-"""A character that no word contains. A beginning followed by this character sorts after all words with the
-beginning.
+"""A character that no word contains. A beginning followed by this character sorts after all words that start with
+the beginning.
 """
 MOST_REMEMBERED: Final = 20_000
-"""The most words that are cached: several times as many as the guide has."""
+"""The maximum number of cached words: several times the number of words in the guide."""
 PART: Final = re.compile(r"[^\W_]+")
 IN_HEADING: Final = 6.0
 IN_TITLE: Final = 2.0
@@ -87,19 +91,21 @@ class Place(NamedTuple):
 
 
 class Word(NamedTuple):
-    """A word of the query and its parts, as they are compared: in plain small letters, without a plural `s`."""
+    """A word of the query and its parts, normalized for comparison: in plain lower-case letters, without a plural
+    `s`.
+    """
 
     whole: str
     parts: Sequence[str]
 
 
 class Scores(NamedTuple):
-    """The scores of a word."""
+    """The scores of the entries for a word or for the beginning of a word."""
 
     places: set[int]
     """The indexes of the entries that have the word."""
     of: Sequence[float]
-    """The score of every entry; 0 if the entry does not have the word."""
+    """The score of every entry. The score is 0 if the entry does not have the word."""
 
 
 class Index:
@@ -113,7 +119,7 @@ class Index:
         self._factors = [each.entry.weight for each in self._entries]
         places: dict[str, dict[int, float]] = defaultdict(dict)
         self._headed: dict[str, list[tuple[int, str]]] = defaultdict(list)
-        """By the stem of a heading: the index of each entry with this heading, and the plain heading."""
+        """The index and the plain heading of each entry, by the heading without a plural `s`."""
         for place, found in enumerate(self._entries):
             for word, weight in _weights(found.entry).items():
                 places[word][place] = weight
@@ -121,13 +127,15 @@ class Index:
             self._headed[_stem(heading)].append((place, heading))
         self._words = sorted(places)
         self._places: Sequence[Mapping[int, float]] = [places[word] for word in self._words]
-        """The entries that have each word, with the word's weight in each entry."""
+        """For each word: the indexes of the entries that have it, with the weight of the word in the entry."""
         spelled: dict[str, list[int]] = defaultdict(list)
         for word, number in numbered.items():
             for part in _of_the_guide(word):
                 spelled[part].append(number)
         self._spelled: Sequence[Sequence[int]] = [spelled.get(word, ()) for word in self._words]
-        """The numbers of the guide's written words that match each word, wholly or in part."""
+        """For each normalized word: the numbers of the words, as written in the guide, that are equal to it or
+        have it as a part.
+        """
         self._merged = {each: self._merge(each) for each in self._frequent()}
 
     def search(self, text: str) -> Results:
@@ -146,7 +154,9 @@ class Index:
         return Results(query, len(places), found, bool(everywhere))
 
     def _meant(self, words: Iterable[Word]) -> set[int]:
-        """Return the numbers of the guide's words that match the query, wholly, in part or at the beginning."""
+        """Return the numbers of the words in the guide that the query matches. A query word can match a whole
+        word, a part of a word, or the beginning of either.
+        """
         beginnings = {each for word in words for each in (word.whole, *word.parts)}
         found = map(self._spelled.__getitem__, map(self._beginning_with, beginnings))
         return {*chain.from_iterable(chain.from_iterable(found))}
@@ -159,12 +169,14 @@ class Index:
             yield from (Word(part, ()) for part in word.parts)
 
     def _begun(self, beginning: str) -> Scores:
-        """Return the scores of the words with this beginning."""
+        """Return the scores of the entries for all words with this beginning."""
         merged = self._merged.get(beginning)
         return self._merge(beginning) if merged is None else merged
 
     def _merge(self, beginning: str) -> Scores:
-        """Compute the scores of the words with this beginning. Each place has the score of its best word."""
+        """Compute the scores of the entries for all words with this beginning. The word with the highest score
+        counts.
+        """
         best = [0.0] * len(self._entries)
         found = self._beginning_with(beginning)
         for word, places in zip(self._words[found], self._places[found], strict=True):
@@ -175,7 +187,7 @@ class Index:
         return Scores(set().union(*self._places[found]), best)
 
     def _frequent(self) -> Iterable[str]:
-        """Return the beginnings that occur in too many places to be merged during a search."""
+        """Return the beginnings that have too many matches to be merged during a search (see `MOST_MERGED`)."""
         places: Counter[str] = Counter()
         for word, found in zip(self._words, self._places, strict=True):
             for length in range(SHORTEST_BEGINNING, len(word) + 1):
@@ -183,14 +195,16 @@ class Index:
         return (beginning for beginning, number in places.items() if number > MOST_MERGED)
 
     def _beginning_with(self, beginning: str) -> slice:
-        """Return the range of the words with this beginning."""
+        """Return the range of the words with this beginning in the sorted list of words."""
         first = bisect_left(self._words, beginning)
         if len(beginning) < SHORTEST_BEGINNING:
             return slice(first, bisect_right(self._words, beginning))
         return slice(first, bisect_left(self._words, beginning + LAST_CHARACTER))
 
     def _scores(self, places: Iterable[int], asked: Iterable[Scores], query: str) -> Iterator[float]:
-        """Return the score of each place, in the order of `places`."""
+        """Return the score of each entry in `places`, in the same order. `asked` has the scores for each word of
+        the query.
+        """
         for_heading = {
             place: FOR_THE_HEADING if heading == query else FOR_ALMOST_THE_HEADING
             for place, heading in self._headed.get(_stem(query), ())
@@ -219,8 +233,8 @@ def _words(text: str) -> Iterator[str]:
 
 @lru_cache(MOST_REMEMBERED)
 def _of_the_guide(word: str) -> frozenset[str]:
-    """Return a word of the guide and its parts, as they are compared (see `Word`). The results are cached, because
-    the same words come often.
+    """Return a word of the guide and its parts, normalized as in `Word`. The results are cached, because the same
+    words come often.
     """
     whole, parts = _read(word)
     return frozenset((whole, *parts))

@@ -1,4 +1,4 @@
-"""The guide page that lists every setting, from their declarations."""
+"""The guide page that lists every setting. The page is generated from the declarations of the settings."""
 
 from typing import Final
 

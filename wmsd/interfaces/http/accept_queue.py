@@ -19,19 +19,19 @@ from wmsd.interfaces.http.plain_http import refuse_plain_http, speaks_tls
 
 OPENED_AT_ONCE: Final = 4
 LATELY_SECONDS: Final = 5.0
-"""A connection counts as opened lately for this many seconds at least, and for twice as many at most."""
+"""A connection counts as recently opened for at least this many seconds, and for at most twice this time."""
 SECONDS_OF_ONE: Final = 0.02
-"""Each connection that an address has opened lately delays the next connection of the address by this many
+"""Each connection that an address has recently opened delays the next connection of the address by this many
 seconds.
 """
 LONGEST_SECONDS: Final = 1.0
-"""The most seconds by which a connection is delayed, so that no connection waits forever."""
+"""The maximum delay of a connection in seconds, so that no connection waits forever."""
 
 
 class _Accepted(NamedTuple):
     socket: socket.socket
     place: float
-    """The place in the order of opening: a time on the loop's clock. The earliest place is opened first."""
+    """The position in the order of opening: a time on the loop's clock. The earliest time comes first."""
 
 
 class Opening:
@@ -44,9 +44,9 @@ class Opening:
         self._lately_until = 0.0
 
     def add(self, connection: Connection, accepted: socket.socket) -> None:
-        """Add a connection that `Connections` has counted already. `go_on` opens it.
+        """Add a connection that `Connections` has already counted. The connection is opened later, by `go_on`.
 
-        If there are too many connections, `Connections` may close this one before it is opened.
+        If there are too many connections, `Connections` may close this connection before it is opened.
         """
         if connection.is_cut:
             accepted.close()
@@ -99,7 +99,8 @@ class Opening:
 
 
 async def _is_handshake(opened: socket.socket) -> bool:
-    """Return True if the client starts a TLS handshake. Return False after plain HTTP, which is refused here.
+    """Return True if the client starts a TLS handshake. If the client sends plain HTTP, refuse the request and
+    return False.
 
     The function closes the socket on any error, because the event loop does not have the socket yet. Raise OSError
     if the client leaves, or sends nothing for too long.

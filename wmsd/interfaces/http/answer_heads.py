@@ -18,15 +18,15 @@ HSTS: Final = "max-age=31536000"
 year for their built-in lists of hosts.
 """
 BEGUN: Final = web.RequestKey("begun", web.StreamResponse)
-"""The key under which a request has its answer, from the moment when the head of the answer is sent."""
+"""The request key for the answer. The answer is stored just before its head is sent."""
 
 
 async def note_begun(installation: Installation, request: web.Request, answer: web.StreamResponse) -> None:
-    """Record on the request that its answer begins, just before the head is sent. Complete the head of a streamed
-    answer.
+    """Store the answer on its request, just before the head of the answer is sent. If the answer is streamed,
+    complete its head.
 
-    aiohttp calls this function, except for routes that `RouteTable` has found. An answer that is not a `Response`
-    is streamed.
+    aiohttp calls this function, except for routes that `RouteTable` has found. An answer is streamed if it is not
+    a `Response`.
     """
     if request.get(BEGUN) is answer:
         return
@@ -37,8 +37,8 @@ async def note_begun(installation: Installation, request: web.Request, answer: w
 
 
 def complete_head(settings: Settings, request: web.Request, answer: web.StreamResponse) -> None:
-    """Add the common headers. Convert an error to problem details and compress the body, each only if the client
-    accepts this form.
+    """Add the headers that every answer has. If the client accepts it, convert an error to problem details, and
+    compress the body.
     """
     answer.headers["X-Request-Id"] = request[REQUEST_ID]
     answer.headers["Server"] = "wmsd"

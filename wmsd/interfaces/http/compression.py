@@ -8,9 +8,9 @@ from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.http.negotiation import weights_in
 
 LEAST: Final = 1000
-"""The least bytes of an answer that is compressed. A shorter answer fits in one packet anyway."""
+"""The minimum size of an answer that is compressed, in bytes. A shorter answer fits in one packet anyway."""
 LONGEST_AT_ONCE: Final = 16 * 1024
-"""The most bytes that are compressed in the event loop. A longer answer is compressed in a thread."""
+"""The maximum number of bytes that are compressed in the event loop. A longer answer is compressed in a thread."""
 GZIP: Final = ("gzip", "x-gzip")
 
 

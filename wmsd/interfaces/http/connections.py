@@ -23,7 +23,7 @@ from wmsd.interfaces.http.request_head import RequestHead
 
 LOG = logging.getLogger("wmsd.connections")
 HEAD_SECONDS: Final = 10.0
-"""The most seconds for the head of a request to arrive."""
+"""The maximum number of seconds in which the head of a request must arrive."""
 READING_SECONDS: Final = 20.0
 """The seconds within which the client must read an answer. A longer answer gets more time."""
 LEAST_BYTES_A_SECOND: Final = 64 * 1024
@@ -66,7 +66,9 @@ class Connection(asyncio.Protocol):
         self.is_finished = False
         """True if the client sends nothing more, but still gets its answer."""
         self.may_finish = True
-        """True if a client that closes its side may get its answer. A browser that closes its side has left."""
+        """True if a client may close its side of the connection and still get the answer. False for pages, because
+        a browser that closes its side has left.
+        """
         self.awaits_continue = False
         """True if the client waits for "100 Continue" before it sends the body of its request."""
         self._is_silent = True
@@ -159,9 +161,10 @@ class Connection(asyncio.Protocol):
         self._connections.is_at_work_for(self)
 
     def end(self, company: int | None = None, request_is_whole: bool = False) -> None:
-        """Record that the connection waits for its client, after an answer of this company.
+        """Record that the connection waits for its client again, after an answer.
 
-        `request_is_whole` is True if the whole request has arrived, so that the next data is a new head.
+        `company` is the id of the company whose answer was sent. `request_is_whole` is True if the whole request
+        has arrived, so that the next data is a new head.
         """
         self.waiting_since, self.company = self._connections.time(), company
         if request_is_whole:
@@ -175,9 +178,9 @@ class Connection(asyncio.Protocol):
         self.awaits_continue = False
 
     def ends_with(self, request: web.Request) -> bool:
-        """Return True if no request can follow this request, which is being answered now.
+        """Return True if no other request can follow `request`, whose answer is being sent.
 
-        Either the client has closed its side, or it has not been asked for the body and may leave the body out.
+        Either the client has closed its side, or it still waits for "100 Continue" and may never send the body.
         """
         awaits, self.awaits_continue = self.awaits_continue, False
         return self.is_finished or (awaits and not request.content.is_eof())
@@ -246,7 +249,9 @@ class Connections:
         return self._number
 
     def protocol(self, make_inner: Callable[[], asyncio.Protocol]) -> Connection:
-        """Return the protocol for a client that was just accepted."""
+        """Return the protocol for a client that was just accepted. `make_inner` creates aiohttp's protocol for
+        this client.
+        """
         return Connection(self, make_inner)
 
     def stop(self) -> None:
@@ -291,7 +296,9 @@ class Connections:
             self._waiting.pop(connection.address, None)
 
     def is_unread(self, connection: Connection) -> None:
-        """Record a slow reader. If too many bytes are unread, close slow readers, the oldest first."""
+        """Record that the client reads too slowly. If too many bytes are unread, close the connections of slow
+        clients, the oldest first.
+        """
         self._unread[connection] = None
         company = connection.company
         if company is not None:
@@ -306,7 +313,9 @@ class Connections:
         return {each: None for beside in self._of_address.values() for each in beside}
 
     def _burden(self, address: str) -> tuple[int, float]:
-        """Return the burden of an address: its number of connections, then how long its oldest one waits."""
+        """Return a sort key for the load of an address: its number of connections, then how long its oldest
+        connection waits.
+        """
         return len(self._of_address[address]), -(next(iter(self._waiting[address])).waiting_since or 0.0)
 
     def _cut_one(self, address: str) -> None:
@@ -354,11 +363,11 @@ def _limit_kernel_buffer(transport: asyncio.BaseTransport) -> None:
 
 
 def reset_when_closed(request: web.Request, is_on: bool) -> None:
-    """Make every end of the connection a reset instead of a close, also after an error, a stop or a kill. If
+    """Make the connection end with a reset instead of a normal close, also after an error, a stop or a kill. If
     `is_on` is False, undo this, because the answer is complete.
 
-    An answer may have neither a length nor chunks, as in HTTP/1.0, which many proxies speak. Then a client would
-    take a close for the end of the answer (RFC 9112, section 8).
+    An answer may have neither a length nor chunks, as in HTTP/1.0, which many proxies use. Then a client would
+    read a normal close as the end of the answer (RFC 9112, section 8).
     """
     opened = None if request.transport is None else request.transport.get_extra_info("socket")
     if opened is not None:
@@ -374,10 +383,10 @@ def of(request: web.BaseRequest) -> Connection | None:
 
 @contextlib.asynccontextmanager
 async def waiting_for_body(request: web.Request, until: float) -> AsyncIterator[None]:
-    """Mark the connection as waiting for its client, so that it may be closed for others.
+    """While the context is open, the connection waits for its client and may be closed to make room for others.
 
-    If the client waits for "100 Continue", send it. Raise TimeoutError if the context is still open at `until`, on
-    the loop's clock. Raise Stopping if the service is stopping.
+    If the client waits for "100 Continue", send it. Raise TimeoutError if the context is still open at `until`, a
+    time on the loop's clock. Raise Stopping if the service is stopping.
     """
     connection = of(request)
     if connection is None:

@@ -43,9 +43,9 @@ def options(origins: Sequence[str], request: web.Request, methods: Sequence[str]
 async def answer_preflight(
     origins: Sequence[str], methods: Sequence[str], otherwise: Handler, request: web.Request
 ) -> web.StreamResponse:
-    """Answer a preflight; pass every other request to `otherwise`, which counts it.
+    """Answer a preflight. Call `otherwise` for every other request; `otherwise` also counts the request.
 
-    Preflights are not counted, because a page sends one before each of its requests, and those are counted.
+    Preflights are not counted. A page sends one before each of its requests, and these requests are counted.
     """
     return options(origins, request, methods) if _is_preflight(origins, request) else await otherwise(request)
 

@@ -26,8 +26,8 @@ class FormOfAnotherOrigin(Problem):
     def __init__(self, own: str = "", sent: str = "") -> None:
         """Create the error.
 
-        `own` is the only accepted origin if a setting fixes the origin, else "". `sent` is the browser's origin if
-        the form may well come from a page of this service, else "".
+        `own` is the origin that a setting fixes, or "" if no setting fixes the origin. `sent` is the browser's
+        origin if a page of this service has probably sent the form. Otherwise `sent` is "".
         """
         super().__init__("FORBIDDEN", "This form was not sent from a page of this service.")
         self.own, self.sent = own, sent
@@ -69,8 +69,8 @@ def _log_refusal(request: web.Request, own: str, is_fixed: bool) -> None:
 
 @lru_cache(maxsize=64)
 def _log_difference(sent: str, own: str) -> None:
-    """Log that forms come from `sent`, although the service's own address is `own`. The cache prevents repeated
-    lines.
+    """Log that forms come from the origin `sent`, although the service's own origin is `own`. The cache prevents
+    repeated lines.
     """
     if _lines.take(time.monotonic()):
         LOG.warning(

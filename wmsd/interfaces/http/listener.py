@@ -35,11 +35,11 @@ AGAIN_SECONDS: Final = 0.1
 ACCEPTED_AT_ONCE: Final = 64
 NOT_ACCEPTED: Final = "connections cannot be accepted"
 FILES_BESIDE: Final = 64
-"""The number of files that the program opens in addition to connections and companies' files."""
+"""The number of open files that wmsd needs in addition to connections and the files of companies."""
 SHARE_OF_CONNECTIONS: Final = 0.4
 SHARE_OF_COMPANIES: Final = 0.4
-"""The share of the allowed open files for companies' files. What both shares leave is for requests to webhook
-receivers.
+"""The share of the open file limit for the files of companies. The remaining open files are for requests to
+webhook receivers.
 """
 
 
@@ -56,7 +56,9 @@ def raise_file_limit() -> int:
 
 
 def bounded_by_files(bounds: Bounds, files: int) -> Bounds:
-    """Return the bounds, with no more connections than their share of `files`, the limit of open files."""
+    """Return `bounds` with a limit of connections that the system allows. `files` is the limit of open files, and
+    connections may use a share of it.
+    """
     share = max(16, int((files - FILES_BESIDE) * SHARE_OF_CONNECTIONS))
     most = min(bounds.connections, share)
     if most < bounds.connections:
@@ -67,7 +69,7 @@ def bounded_by_files(bounds: Bounds, files: int) -> Bounds:
 
 
 def for_companies(files: int) -> int:
-    """Return how many companies' files may be open, if the system allows `files` open files."""
+    """Return how many files of companies may be open, if the system allows `files` open files."""
     return int((files - FILES_BESIDE) * SHARE_OF_COMPANIES)
 
 
@@ -115,8 +117,8 @@ async def open_listener(
 class Accepting(AbstractContextManager[None]):
     """A listener that accepts connections, and is closed at the end.
 
-    asyncio's own server stops accepting for good if memory runs out, although the loop keeps running. And it
-    reports a TLS connection only after the handshake, so that unfinished handshakes would not be counted.
+    asyncio's own server stops accepting permanently if memory runs out, although the loop keeps running. And it
+    reports a TLS connection only after the handshake, so unfinished handshakes would not be counted.
     """
 
     def __init__(self, listener: socket.socket, protocol: NewConnection, tls: ssl.SSLContext | None) -> None:

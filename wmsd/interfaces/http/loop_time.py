@@ -1,4 +1,4 @@
-"""The time that a request blocks the event loop: the time of its steps, without the time that it waits."""
+"""The time for which a request blocks the event loop. The time in which the request waits is not included."""
 
 from collections.abc import Awaitable, Generator
 from time import perf_counter
@@ -8,7 +8,7 @@ Result = TypeVar("Result")
 
 
 class LoopTime(Generic[Result]):
-    """A wrapper that awaits work, and adds up the seconds of its steps."""
+    """A wrapper that awaits work and measures its seconds. The time in which the work waits is not included."""
 
     __slots__ = ("_work", "seconds")
 

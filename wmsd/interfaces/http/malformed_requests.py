@@ -22,7 +22,7 @@ from wmsd.interfaces.http.route_table import RouteTable
 UNREADABLE: Final = "This is not a valid HTTP request"
 MISTAKE: Final = "The server had an internal error. Look for the request id in its log."
 PARSER_FAILED: Final = re.compile(r"[`\w ]+ callback error")
-"""The parser's message after one of its callbacks has failed. The callbacks fail only if memory is short."""
+"""The parser's message if one of its callbacks has failed. The callbacks fail only if memory is short."""
 TOO_LARGE_STATUS: Final = 431
 ALWAYS: Final = {"Server": "wmsd", "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
 TOO_LARGE: Final = re.compile(rf"Got more than {LARGEST_HEADER} bytes|Too many headers")
@@ -79,9 +79,11 @@ class RequestHandler(web.RequestHandler):
         return answer
 
     def _page_of_large_head(self, request: web.BaseRequest) -> Callable[[str], web.Response] | None:
-        """Return a function that creates a browser's page from the request id, or None for other clients.
+        """Return a function that creates the error page from the request id. Return None if the client is not a
+        browser.
 
-        The head is read from the connection, because the parser keeps nothing of it.
+        The beginning of the head comes from the connection, because the parser stores nothing of a head that is
+        too large.
         """
         connection = connections.of(request)
         if self._app is None or connection is None or not connection.head.reads_pages:

@@ -1,6 +1,6 @@
-"""`/metrics`, for Prometheus: at a separate address (metrics.listen), or at the service's address with a token.
+"""`/metrics` for Prometheus, at a separate address (`metrics.listen`), or at the service's address with a token.
 
-The token is in metrics.token_file. Without either setting, the address does not exist.
+The file `metrics.token_file` contains the token. If both settings are missing, wmsd does not serve `/metrics`.
 """
 
 import asyncio
@@ -76,7 +76,10 @@ def _is(sent: str | None, token: str) -> bool:
 
 
 def add_to(app: web.Application, installation: Installation, figures: LiveFigures) -> None:
-    """Add `/metrics` to the service's address, if a token file is set, but no separate address."""
+    """Serve `/metrics` at the service's address, if a token file is set and no separate address is set.
+
+    `figures` provides the values.
+    """
     settings = installation.settings.metrics
     if settings.token_file and not settings.listen:
         add_open(app, "GET", PATH, Scraping(settings, figures).answer)
@@ -84,7 +87,7 @@ def add_to(app: web.Application, installation: Installation, figures: LiveFigure
 
 @asynccontextmanager
 async def listening_for_scrapes(settings: Metrics, figures: LiveFigures) -> AsyncIterator[str | None]:
-    """Serve `/metrics` at its separate address, and yield the URL, or None if no such address is set.
+    """Serve `/metrics` at its separate address, and yield the URL. Yield None if no such address is set.
 
     Raise OSError or UnicodeError if the address cannot be used.
     """

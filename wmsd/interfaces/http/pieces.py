@@ -10,7 +10,9 @@ from wmsd.dispatch.limits.work_admission import Turn, WorkAdmission
 from wmsd.interfaces.http.aiohttp_web import web
 
 PATIENCE_SECONDS: Final = 60.0
-"""The most seconds for a client to receive a piece. A slower client would occupy a download slot for too long."""
+"""The maximum number of seconds in which a client must receive a piece. A slower client would occupy a download
+slot for too long.
+"""
 
 
 Begin = Callable[[web.StreamResponse], Awaitable[None]]
@@ -39,10 +41,10 @@ async def send_pieces(
     pieces: AsyncIterator[Piece],
     begin: Begin | None = None,
 ) -> web.StreamResponse:
-    """Send the pieces, and add the cost of each to `turn`, the download slot.
+    """Send the pieces, and charge the cost of each piece to `turn`, the download slot.
 
-    Raise what reading the pieces raises, and ConnectionResetError if the client receives nothing for too long.
-    After an error, the answer stays incomplete.
+    Raise any error from reading the pieces. Raise ConnectionResetError if the client receives nothing for too
+    long. After an error, the answer stays incomplete.
     """
     first = await anext(pieces)
     if begin is not None:

@@ -1,25 +1,24 @@
 """The head of a request while it arrives: its size limit, and its beginning.
 
-The beginning decides how a head that is too large is answered. aiohttp limits the size and the number of headers,
-which allows a megabyte in all, and an address may have hundreds of connections. Therefore the whole head has a
-separate limit.
+The beginning decides how wmsd answers a head that is too large. aiohttp limits only the size and the number of
+headers. With these limits, a head can have a megabyte, and an address can have hundreds of connections. Therefore
+wmsd also limits the size of the whole head.
 """
 
 import re
 from typing import Final
 
 LARGEST_HEADER: Final = 16_380
-"""The most bytes of a header. The Cookie header may be large, because a browser sends the cookies of all ports of
-a host.
+"""The maximum number of bytes of a header. The Cookie header may be large, because a browser sends the cookies of
+all ports of a host.
 """
 MOST_HEADERS: Final = 64
-"""The most headers of a request. Requests that a client sends while an earlier one is answered have only this
-limit and `LARGEST_HEADER`.
+"""The maximum number of headers of a request. For pipelined requests, only this limit and `LARGEST_HEADER` apply.
 """
 LARGEST_HEAD: Final = 64 * 1024
 BEGINNING: Final = 2048
-"""The number of bytes at the beginning of a head that are stored. They include the Accept headers, because
-browsers send cookies later.
+"""The number of bytes that are stored from the beginning of a head. They include the Accept headers, because
+browsers send cookies after these headers.
 """
 END_OF_HEAD: Final = b"\r\n\r\n"
 OF_THE_API: Final = re.compile(rb"[A-Z]+ /(api|openapi\.json)[/? ]")

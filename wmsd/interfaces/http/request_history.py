@@ -1,7 +1,7 @@
-"""The transfer of answered requests to the request history.
+"""This module adds answered requests to the request history.
 
-The history has requests of the API that name a company which their token may use. Requests without a valid token
-belong to no company, whichever company they name.
+The history contains API requests that name a company, if their token may use this company. Requests without a
+valid token belong to no company, whichever company they name.
 """
 
 import logging
@@ -45,8 +45,8 @@ def keep(installation: Installation, request: web.Request, answer: web.StreamRes
 
 
 def keep_call(installation: Installation, call: Call, asked: Asked, answered: Answered, seconds: float) -> None:
-    """Add an answered call to the history. The call is an HTTP request, or a try-out that a page of the reference
-    has sent.
+    """Add an answered call to the history. The call is an HTTP request, or a try-out from a page of the API
+    reference.
     """
     if call.known is None or call.session is not None or not installation.history.is_on:
         return

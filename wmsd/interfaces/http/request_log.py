@@ -58,8 +58,8 @@ class RequestLog:
             self._failures.failed("requests are answered, but not logged", error)
 
     def _admits(self, call: Call | None, status: int) -> bool:
-        """Return True if the request must be logged. If it is one of too many refusals, schedule a line with their
-        number.
+        """Return True if the request must be logged. If there are too many refused requests, return False, and
+        schedule a log line with the number of requests that were not logged.
         """
         if not self._is_on or not LOG.isEnabledFor(logging.INFO):
             return False
@@ -96,7 +96,9 @@ class RequestLog:
         self._log_dropped()
 
     def for_aiohttp(self) -> dict[str, Any]:
-        """Return the arguments that make aiohttp's server log its own answers here too."""
+        """Return the arguments for aiohttp's server. With them, aiohttp writes the answers that it creates itself
+        to this log.
+        """
         return {
             "access_log": self,
             "access_log_class": _OwnAnswers,

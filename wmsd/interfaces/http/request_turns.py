@@ -19,7 +19,7 @@ LONG_SECONDS: Final = 0.005
 """The seconds after which an iteration of the event loop counts as long."""
 MOST_AT_ONCE: Final = 64
 LONGEST_SECONDS: Final = 2.0
-"""The most seconds by which load delays a request, so that no request waits forever."""
+"""The maximum number of seconds by which load delays a request, so that no request waits forever."""
 NOBODY: Final = math.inf
 
 

@@ -59,7 +59,9 @@ def client_and_hops(request: web.BaseRequest, trusted: Sequence[Network]) -> tup
 
 
 def every(request: web.BaseRequest, name: str) -> list[str]:
-    """Return all values of a header, or [] after a malformed head, whose headers aiohttp gives as a plain dict."""
+    """Return all values of the header `name`. Return [] if the head is malformed, because aiohttp then has only a
+    plain dict.
+    """
     headers: Mapping[str, str] = request.headers
     return headers.getall(name, []) if isinstance(headers, MultiMapping) else []
 
@@ -97,9 +99,10 @@ def read_query(url: URL) -> dict[str, str]:
 
 
 def _is_unicode(url: URL, name: str, value: str) -> bool:
-    """Return True if the query is UTF-8 text.
+    """Return True if the query is valid UTF-8.
 
-    Invalid bytes are decoded to the replacement character, but a client may also send that character on purpose.
+    Invalid bytes are decoded to the replacement character, but a client may also send this character on purpose.
+    Therefore a query that contains this character is decoded again.
     """
     if REPLACEMENT not in name and REPLACEMENT not in value:
         return True
@@ -114,7 +117,7 @@ async def json_body(request: web.Request, call: Call, bodies: LargeBodies) -> Lo
     """Read the body, and parse its JSON object. The result includes the errors of single fields.
 
     Raise Problem if the body is not sent as JSON (415), or if too many large bodies arrive at the same time (503).
-    Raise also whatever `body` and `read_json` raise.
+    Also raise the errors of `body` and `read_json`.
     """
     if request.headers.get("Content-Encoding", "identity").lower() != "identity":
         raise malformed(415, "Compressed request bodies are not accepted. Send the body uncompressed.")
@@ -128,7 +131,7 @@ async def json_body(request: web.Request, call: Call, bodies: LargeBodies) -> Lo
 
 
 async def read_json(raw: bytes, call: Call, bodies: LargeBodies) -> Loaded:
-    """Parse the JSON object of a body that has arrived. Errors in single fields are part of the result. Raise
+    """Parse the JSON object in `raw`, a complete body. The result includes the errors of single fields. Raise
     Problem if the body is too large (413), is not a JSON object (400), or has too many members or levels (422).
     """
     if len(raw) > call.operation.max_body:
@@ -152,8 +155,9 @@ def _hold(call: Call, bodies: LargeBodies, size: int) -> None:
 async def body(request: web.Request, max_body: int, hold: Callable[[int], None] | None = None) -> bytes:
     """Read the bytes of a body, within its limits for size and time.
 
-    `hold` is called with the sizes of the parts of a large body as they arrive. Raise Problem if the body is too
-    large (413) or does not arrive in time (408), or if the service stops (503). Also raise whatever `hold` raises.
+    If the body is large, `hold` is called with the size of each part that arrives. Raise Problem if the body is
+    too large (413) or does not arrive in time (408), or if the service stops (503). Also raise the errors of
+    `hold`.
     """
     if (request.content_length or 0) > max_body:
         raise _too_large(max_body)
@@ -175,8 +179,8 @@ async def body(request: web.Request, max_body: int, hold: Callable[[int], None] 
 
 
 async def _next_chunk(request: web.Request, until: float) -> bytes:
-    """Wait for the next part of a body. Raise Problem if nothing has arrived by the time `until` (408), or if the
-    service stops (503).
+    """Wait for the next part of a body, and return it. Raise Problem if nothing arrives before the time `until`
+    (408), or if the service stops (503).
     """
     try:
         async with waiting_for_body(request, until):

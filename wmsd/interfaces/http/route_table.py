@@ -13,7 +13,7 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 ExpectHandler = Callable[[web.Request], Awaitable[None]]
 EVERY_PATH: Final = "/{path:.*}"
 PLAIN: Final = re.compile(r"[\w/.,:;=@!$&'()*+~-]*", re.ASCII)
-"""A path that needs no decoding. A path with other characters may need decoding."""
+"""The pattern for a path that needs no decoding. Any other path may need decoding."""
 ANYTHING: Final = "{}"
 
 
@@ -48,8 +48,8 @@ class RouteTable(web.AbstractResource):
         self._known: dict[tuple[str, ...], Known] = {}
         """The routes by method and parts of the path, with ANYTHING in place of each parameter."""
         self._places: dict[int, list[tuple[int, ...]]] = {}
-        """The patterns of known paths by the number of their parts. A pattern has the indexes of the parts that
-        are parameters. Patterns that begin with more fixed parts come first, as with aiohttp.
+        """The patterns of known paths, by the number of parts in the path. A pattern is a list of the positions
+        that are parameters. Patterns that begin with more fixed parts come first, as in aiohttp.
         """
 
     def add(self, method: str, path: str, handler: Handler) -> None:

@@ -110,7 +110,9 @@ async def _count(
 
 
 class LateRoutes:
-    """Routes that are created at the first request for one, or by `prepare`, so that the server starts sooner."""
+    """Routes that are created late, so that the server starts sooner: at the first request for one of them, or by
+    `prepare`.
+    """
 
     def __init__(self, app: web.Application, make: Callable[[web.Application], None]) -> None:
         """Add the catch-all route to `app`. `make` adds the late routes to an application, and runs on a thread.
@@ -229,7 +231,7 @@ def front_of(installation: Installation) -> Front:
 
 
 def unless_known(request: web.Request, reply: Reply) -> Reply:
-    """Return a 304 reply if the client already has the prepared answer, or else `reply`."""
+    """Return `reply`, or a 304 reply if the client already has the same answer."""
     return preconditions.unchanged(header_value(request.headers, "If-None-Match"), reply) or reply
 
 
@@ -253,7 +255,7 @@ async def _answer(
     handler: Handler,
     request: web.Request,
 ) -> web.StreamResponse:
-    """Answer a request: add its id, convert errors to an answer, count the request and log it."""
+    """Answer a request: add its id, convert an exception to an answer, count the request and log it."""
     request[REQUEST_ID] = installation.ids.unique()
     started = time.perf_counter()
     connection = connections.of(request)
@@ -312,7 +314,7 @@ def _cost_of_company(costs: Costs, request: web.Request) -> float:
 
 
 def _charge(costs: Costs, request: web.Request, seconds: float, status: int) -> None:
-    """Charge the cost of a request to the user and company that are known to have sent it."""
+    """Charge the cost of a request to its user and its company, if they are known."""
     call = request.get(CALL)
     if call is None or call.caller is None:
         return
@@ -380,7 +382,10 @@ async def _refuse_address(request: web.Request) -> web.StreamResponse:
 
 
 def address_refused(request: web.Request) -> web.StreamResponse:
-    """Return the error for an unknown path, with a similar API path. Without one, raise HTTPNotFound for pages."""
+    """Return the error for an unknown path. The error names a similar path of the API, if any.
+
+    If there is no similar path and the path is outside of the API, raise HTTPNotFound.
+    """
     sentence = request.app[NEAR_PATHS].sentence(request.rel_url.raw_path)
     if sentence == NOWHERE and not is_of_the_api(request):
         raise web.HTTPNotFound

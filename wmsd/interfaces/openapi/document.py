@@ -120,7 +120,8 @@ def _operation(route: Route, schemas: Schemas, abilities: Container[str]) -> Sch
 def _needed_security(route: Route) -> list[dict[str, list[str]]]:
     """Return the security requirements of an operation.
 
-    Open operations accept a token too if they take the caller or the company, because then they answer with more.
+    If an open operation uses the caller or the company, a token is optional, because the answer contains more with
+    a token.
     """
     declared = route.operation
     if declared.signed_in:

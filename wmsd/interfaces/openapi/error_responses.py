@@ -113,8 +113,8 @@ class Rfc9457Problem(Model):
 
 
 def codes_of(declared: Operation) -> list[str]:
-    """Return every error code of an operation: the codes that its declaration lists, and those that follow from
-    its other attributes.
+    """Return every error code of an operation: the codes in its declaration, and the codes that result from its
+    other attributes.
     """
     codes = list(declared.codes)
     if declared.signed_in:

@@ -76,8 +76,8 @@ class Schemas:
     def _names(self, owner: str, field: str) -> list[str]:
         """Return the possible names of an enum's component, the preferred name first.
 
-        The preferred name starts with the record of the model (`SalesOrder` for `SalesOrderChanges`), the other
-        name with the model.
+        The preferred name starts with the name of the model's record (`SalesOrder` for `SalesOrderChanges`). The
+        other name starts with the name of the model, `owner`.
         """
         record = next((record for record in self._records if owner.startswith(record)), owner)
         return [f"{each}{_capitalized(field)}" for each in dict.fromkeys([record, owner])]

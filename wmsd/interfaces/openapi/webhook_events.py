@@ -47,8 +47,8 @@ SOMETIMES: Final = {
 
 
 TAG: Final = "Webhook events"
-"""The tag of webhook events. No operation has this tag. Generators write one file per tag, and a second file would
-replace the first.
+"""The tag of webhook events. No operation has this tag. Generators write one file for each tag, and a second file
+for the same tag would replace the first file.
 """
 
 

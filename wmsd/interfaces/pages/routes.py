@@ -1,6 +1,7 @@
 """The addresses of the pages.
 
-The handler of a page that requires a sign-in has two arguments: the workplace at the address, and the request.
+The handler of a page that requires a sign-in has two arguments: a `Workplace`, such as the company in the address,
+and the request.
 """
 
 from collections.abc import Awaitable, Callable
@@ -63,7 +64,7 @@ UPLOAD: Final = f"{A_COMPANY}/imports/uploads/{{upload:[0-9A-Za-z_-]{{22}}}}"
 
 
 PlaceHandler = Callable[[Workplace, web.Request], Awaitable[web.StreamResponse]]
-"""The handler of a page in a workplace."""
+"""The handler of a page that requires a sign-in."""
 OWN_PAGES: Final[tuple[tuple[str, str, PlaceHandler], ...]] = (
     ("GET", HOME, today.show),
     ("GET", "/search", search.show_all),
@@ -138,7 +139,10 @@ COMPANY_PAGES: Final[tuple[tuple[str, str, PlaceHandler], ...]] = (
 
 
 def pages_of_records(place: str) -> tuple[tuple[str, str, PlaceHandler], ...]:
-    """Return the routes of the records of a company or of the installation, with paths that begin with `place`."""
+    """Return the routes of the pages that list, show and change records.
+
+    `place` is the beginning of each path: the address of a company or of the administration.
+    """
     resource = f"{place}/{{resource:[a-z-]+}}"
     record = f"{resource}/{{id:{ID}}}"
     return (

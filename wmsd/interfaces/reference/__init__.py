@@ -1,4 +1,4 @@
 """The API reference, the try-out of operations, and the files to download.
 
-Everything follows from the routes and the descriptions. No code here names an operation.
+The content of all pages is generated from the routes and their descriptions. No code here names an operation.
 """

@@ -1,7 +1,7 @@
-"""An example request in each programming language, without additional libraries.
+"""An example program for each operation, in several languages and without additional libraries.
 
-The guide's programs have the same form. Address, token and company come from the environment, so that an example
-runs unchanged. The programs are templates.
+The programs are created from templates, and have the same structure as the programs in the guide. They read the
+address, the token and the company from the environment, so they run unchanged.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,7 +20,9 @@ LANGUAGES: Final = {"curl": "curl", "javascript": "JavaScript", "python": "Pytho
 
 
 def example_of(described: Described) -> dict[str, Any]:
-    """Return the example request: the data that the programs send, and the headers that they need."""
+    """Return the values for the program templates: the method, path and body of the example request, and which
+    headers the request needs.
+    """
     route = described.places[0].route
     path = route.path
     for row in described.path:

@@ -1,4 +1,7 @@
-"""The search of the reference: operations, also by their fields, errors, events, and abilities."""
+"""The search of the API reference. It finds operations, errors, events, abilities and modules.
+
+An operation is also found by the names of its fields.
+"""
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
@@ -38,7 +41,9 @@ class Entry:
 
     @cached_property
     def shown(self) -> Markup:
-        """The part of the entry that is the same in every list. A search may find all entries, so it is cached."""
+        """The part of the entry's HTML that does not depend on the search. It is cached, because a search may find
+        all entries.
+        """
         words = Markup(' data-words="{}"').format(" ".join(self.words)) if self.words else ""
         places = [Markup('\n<code class="path"><b>{}</b> {}</code>').format(*each) for each in self.places]
         text = Markup('\n<span class="soft small">{}</span>').format(self.text) if self.text else ""
@@ -106,7 +111,7 @@ def contents(reference: Reference, events: Mapping[str, str]) -> tuple[Section, 
 
 
 def _graphql() -> Section:
-    """Return the section with GraphQL's only operation, which a search finds by its root fields too."""
+    """Return the section with the only operation of GraphQL. A search also finds it by its root fields."""
     address = f"{ADDRESS}/graphql"
     fields = tuple(dict.fromkeys(each.name for each in (*QUERIES, *MUTATIONS)))
     places = tuple((route.method, route.path) for route in GRAPHQL)

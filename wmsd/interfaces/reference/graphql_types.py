@@ -1,4 +1,4 @@
-"""The types of the GraphQL schema as pages display them, and in short form for the completion of names."""
+"""The types of the GraphQL schema. The pages show them, and the editor suggests their names."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -20,7 +20,7 @@ KINDS: Final[Mapping[type[GraphQLNamedType], str]] = {
     GraphQLEnumType: "enum",
     GraphQLScalarType: "scalar",
 }
-"""The words of the pages for each kind of type. The schema has no other kinds."""
+"""The word that the pages show for each kind of type. The schema has no other kinds."""
 
 
 def types_of(schema: GraphQLSchema) -> dict[str, GraphQLNamedType]:
@@ -33,10 +33,11 @@ def kind_of(found: GraphQLNamedType) -> str:
 
 
 def short(schema: GraphQLSchema) -> dict[str, Any]:
-    """Return the names in a schema.
+    """Return the names in the schema, for the suggestions of the editor.
 
-    `types` has the fields of each type: the name of the field's type, then the types of its arguments, if any.
-    `inputs` has the fields of input types, and `enums` the values.
+    `types` has the fields of each object type. For each field, it has the name of the field's type, and then the
+    types of its arguments, if it has any. `inputs` has the fields of each input type, and `enums` the values of
+    each enum.
     """
     types, inputs, enums = {}, {}, {}
     for name, each in types_of(schema).items():

@@ -83,8 +83,9 @@ class Described:
         return tuple(sorted({row.key for row in rows} - {""}))
 
     def example_of(self, parameter: str) -> str:
-        """Return an example value for a parameter of the path: the field of this name in the example answer, or
-        else 1.
+        """Return an example value for a path parameter.
+
+        If the example answer has a field with the name of the parameter, return its value. Otherwise return "1".
         """
         known = self.answered if isinstance(self.answered, dict) else {}
         return str(known.get(parameter) or 1)
@@ -109,7 +110,9 @@ class Group:
 class Reference:
     groups: tuple[Group, ...]
     events: tuple[Mapping[str, Any], ...]
-    """The contents of webhooks: `names` and `meanings` of events with the same data, its `rows`, and an `example`.
+    """The data that webhooks send. Events with the same data share one item.
+
+    The `names` and `meanings` of an item are those of its events. The `rows` describe the fields of the data.
     """
     headers: Mapping[str, str]
     """The meanings of the headers of answers, by name."""
@@ -132,7 +135,11 @@ def slug(title: str) -> str:
 
 
 def reference_of(versions: Sequence[Version], abilities: Mapping[str, str]) -> Reference:
-    """Return the reference of an installation with these abilities. The last version describes the events."""
+    """Return the reference for these versions of the API.
+
+    `abilities` are the abilities of the installation, with their meanings. The events are described by the OpenAPI
+    document of the last version.
+    """
     found: dict[str, Described] = {}
     for version in versions:
         rows = Rows(version.document["components"]["schemas"])

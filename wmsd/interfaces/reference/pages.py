@@ -48,17 +48,19 @@ FURTHER: Final = (
     ("access", "Abilities and modules"),
     ("graphql", "GraphQL"),
 )
-"""The pages in addition to the pages of the groups: their names in addresses, and their titles."""
+"""The name (in addresses) and the title of each page that is not about a group of operations."""
 Named = TypeVar("Named", Described, Group)
 MOST_NAMED: Final = 12
-"""The most operations that are listed for an error code. A code that more operations answer occurs almost
+"""If more operations than this can return an error code, the page does not list them. Such a code occurs almost
 everywhere.
 """
 
 
 class Pages:
     def __init__(self, reference: LazyValue[Reference], trusted: Sequence[Network], work: WorkAdmission) -> None:
-        """Create the pages. `trusted` are the proxies that report the client's address."""
+        """Create the pages. `trusted` are the proxies that report the client's address. `work` limits how many
+        searches run at the same time.
+        """
         self._reference = reference
         self._trusted = trusted
         self._found = SearchPages(work)
@@ -110,7 +112,7 @@ class Pages:
         return await self._pages.answer(request, (each.name, ""), partial(_of_operation, reference, group, each))
 
     async def _graphql(self, request: web.Request) -> web.Response:
-        """Answer the page of a type, or the page of all types."""
+        """Send the page of a type, or the page of all types."""
         reference, name = await self._reference.get(), request.match_info.get("type", "")
         if name and name not in await asyncio.to_thread(_graphql_types):
             raise not_found("page")
@@ -118,7 +120,7 @@ class Pages:
 
 
 def _named(known: Iterable[Named], name: str) -> Named:
-    """Return the member with this name. Raise Problem (404) if there is no such member."""
+    """Return the group or operation with this name. Raise Problem (404) if `known` contains no such name."""
     return or_not_found(next((each for each in known if each.name == name), None), "page")
 
 

@@ -22,8 +22,8 @@ class Row:
     name: str
     is_required: bool
     schema: Schema
-    """The schema of the field alone, without references. `type` is in words. `description`, `nullable` and `enum`
-    always exist, but may be empty.
+    """The schema of the field alone, with references resolved. `type` is described in words. `description`,
+    `nullable` and `enum` always exist, but may be empty.
     """
 
     @property
@@ -34,7 +34,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """A factory for rows, from the components of a description."""
+    """Creates rows for the table. `schemas` has the named schemas of an OpenAPI document."""
 
     schemas: Mapping[str, Schema]
 
@@ -79,8 +79,9 @@ class Rows:
         return Row(name, is_required, own)
 
     def plain(self, schema: Schema) -> Schema:
-        """Return the schema with references replaced by the schemas that they name. `nullable` replaces a null
-        among the alternatives.
+        """Return the schema without `$ref` and `anyOf`.
+
+        A reference is replaced by the schema that it names. `nullable` says whether `anyOf` contains null.
         """
         if "$ref" in schema:
             own = {name: value for name, value in schema.items() if name != "$ref"}

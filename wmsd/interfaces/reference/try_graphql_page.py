@@ -54,12 +54,14 @@ class TryingGraphql(Trying):
         return replace(sent, accept=ACCEPT, read=over_http.parameters_of, answered=over_http.in_form)
 
     def once(self) -> dict[str, str]:
-        """Return no hidden field: sending a document twice is safe, as it only reads or has an idempotency key."""
+        """Return no hidden field. Sending a document twice does no harm, because it only reads, or has an
+        idempotency key.
+        """
         return {}
 
 
 def _is_object(text: str) -> bool:
-    """Return True if the text is a JSON object. The operation checks its content."""
+    """Return True if the text is a JSON object. The operation itself checks the content of the object."""
     try:
         return isinstance(json.loads(text), dict)
     except (ValueError, RecursionError):

@@ -1,8 +1,7 @@
-"""The transport of try-out requests: through the dispatcher, in the same way as the HTTP server's requests.
+"""Sends try-out requests to the dispatcher, in the same way as the HTTP server sends other requests.
 
-A request counts towards the company's rate limit, like any request of a program. A request with a token is a
-request of the API: it is logged, and the page Requests lists it. A request without a token belongs to the browser
-session.
+Each request counts towards the company's rate limit. A request with a token is a request of the API: it is logged,
+and the page Requests lists it. A request without a token belongs to the browser session.
 """
 
 import time
@@ -33,7 +32,7 @@ async def as_it_is(load: LoadBody) -> Loaded:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """A request that the user has put together. If `token` is None, the request acts as the signed-in person."""
+    """A try-out request, as the user has entered it. If `token` is None, the signed-in person sends it."""
 
     route: Route
     path: Mapping[str, str]
@@ -45,11 +44,13 @@ class Sent:
     read: Read = as_it_is
     """The function that loads the body and converts it into the input of the operation."""
     answered: Callable[[str | None, Reply], Reply] = lambda _, reply: reply
-    """The function that converts the answer to the form of the interface, for callers with this Accept header."""
+    """The function that converts the answer to the format of the interface. Its arguments are the Accept header
+    and the answer.
+    """
 
     @property
     def target(self) -> str:
-        """The path of the request, with values for its variable parts."""
+        """The path of the request, with values in place of parameters such as `{id}`."""
         found = self.route.path
         for name, value in self.path.items():
             found = found.replace(f"{{{name}}}", quote(value, safe=""))
@@ -67,7 +68,9 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """The answer to a tried request. `kept_for` is the company whose history has the request, or None."""
+    """The answer to a try-out request. `kept_for` is the id of the company whose history lists the request, or
+    None.
+    """
 
     status: int
     headers: Mapping[str, str]

@@ -39,12 +39,14 @@ LONGEST_TOKEN: Final = 8000
 LONGEST_HEADER: Final = 300
 LARGEST_BODY: Final = 64 * 1024
 FORM_BOUNDS: Final = browsers.Bounds(4 * LARGEST_BODY, browsers.MOST_FIELDS)
-"""The limits of the form. In a form, most special characters of JSON take three bytes."""
+"""The limits of the form. The form is larger than the body in it, because it encodes most special characters of
+JSON with three bytes.
+"""
 OWN_KEY: Final = "try-"
-"""The beginning of an idempotency key that the form has created."""
+"""The prefix of the idempotency keys that the form creates."""
 ONCE: Final = "form_key"
 GRAPHQL: Final = "graphql"
-"""The word that stands for the version in `Place` and in addresses, because GraphQL has no versions."""
+"""The version of GraphQL in `Place` and in addresses. GraphQL has no real versions."""
 Typed = dict[str, str]
 
 
@@ -68,7 +70,9 @@ def laid_out(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A field of the form: a parameter of the operation, and the part of the request that has it."""
+    """A field of the form, for a parameter of the operation. `where` is the part of the request that contains the
+    parameter: path, query or header.
+    """
 
     where: str
     row: Row
@@ -146,16 +150,20 @@ class Trying:
         return await self._page(subject, typed, sent=sent, tried=tried)
 
     async def described(self, request: web.Request) -> tuple[Described, Place]:
-        """Return the operation and place that the address names. Raise Problem (404) if there is none."""
+        """Return the operation in the address, and the place (version and route) where it is served.
+
+        Raise Problem (404) if the operation or the version does not exist.
+        """
         reference = await self._reference.get()
         found = or_not_found(reference.by_name.get(request.match_info["operation"]), "operation")
         of_version = (place for place in found.places if place.version == request.match_info["version"])
         return found, or_not_found(next(of_version, None), "operation")
 
     def first_typed(self, subject: Subject, given: Mapping[str, str]) -> Typed:
-        """Return the initial values of the form: the values in the address, and the example of a body.
+        """Return the initial values of the form, from the address and from the example of a body.
 
-        An operation that changes data gets no record id, because the id of an example may belong to a real record.
+        If the operation changes data, leave out the ids of records, because the id in an example may belong to a
+        real record.
         """
         inputs = [each for each in subject.inputs if not (subject.changes_data and each.where == "path")]
         typed = {each.name: given[each.row.name] for each in inputs if each.row.name in given}
@@ -168,13 +176,19 @@ class Trying:
         return typed
 
     def body_of(self, subject: Subject, typed: Typed, errors: dict[str, str]) -> str | None:
-        """Return the body of the request, or None. Add to `errors` why the form's values cannot become a body."""
+        """Return the body of the request, or None if the operation has no body.
+
+        If a typed value cannot be part of the body, add a message to `errors`.
+        """
         if len(typed.get("body", "").encode()) > LARGEST_BODY:
             errors["body"] = _("is over %(size)s kB") % {"size": LARGEST_BODY // 1024}
         return typed.get("body", "").replace("\r\n", "\n") if subject.described.body else None
 
     def sent_of(self, subject: Subject, typed: Typed, token: str, body: str | None) -> Sent:
-        """Return the request. Empty fields are not sent."""
+        """Return the request to send, without empty fields.
+
+        Send `token` only if the user has chosen to use a token, or if the operation needs one.
+        """
         parts: dict[str, dict[str, str]] = {"path": {}, "query": {}, "header": {}}
         for each in subject.inputs:
             value = typed.get(each.name, "").strip()
@@ -192,8 +206,10 @@ class Trying:
         return {ONCE: secrets.token_urlsafe(16)}
 
     async def _subject(self, request: web.Request, company_id: str) -> Subject:
-        """Return the subject of a request. Raise HTTPSeeOther if nobody is signed in. Raise Problem (404) if the
-        operation or the company is unknown.
+        """Return the operation, the person and the company of the try-out.
+
+        Raise HTTPSeeOther if nobody is signed in. Raise Problem (404) if the operation or the company does not
+        exist.
         """
         person = await self._door.person(request)
         described, place = await self.described(request)
@@ -278,10 +294,10 @@ def form_errors(subject: Subject, typed: Typed, token: str) -> dict[str, str]:
 
 
 def form_after(typed: Typed, tried: Tried) -> Typed:
-    """Return the values of the form after a request.
+    """Return the values that the form shows after a request.
 
-    Secrets are masked, so the user must type them again. A successful request gets a new idempotency key, if the
-    form had created the key.
+    Secrets are masked, so the user must type them again. If the request succeeded and the form had created its
+    idempotency key, the form gets a new key.
     """
     kept = {**typed, "body": _masked(typed.get("body", ""), is_graphql=False)}
     name = f"header-{KEY}"
@@ -291,8 +307,8 @@ def form_after(typed: Typed, tried: Tried) -> Typed:
 
 
 def result_of(subject: Subject, sent: Sent | None, tried: Tried | None) -> dict[str, Any]:
-    """Return the values for the template: the answer, the curl command that repeats the request, and its
-    address in the history.
+    """Return the values for the template: the answer, the curl command that repeats the request, and the address
+    of the request in the request history.
     """
     if sent is None or tried is None:
         return {"answer": "", "is_cut": False, "line": "", "kept_at": ""}
@@ -319,6 +335,8 @@ def _masked(body: str, is_graphql: bool) -> str:
 
 
 def _answer(tried: Tried) -> str:
-    """Return the text of the answer. A long answer is cut off, and then gets no line breaks and indentation."""
+    """Return the answer as text with line breaks and indentation. If it is too long, return only its beginning,
+    unchanged.
+    """
     text = tried.body[:MOST_SHOWN].decode("utf-8", "ignore")
     return text if len(tried.body) > MOST_SHOWN else laid_out(text)

@@ -107,8 +107,11 @@ class ArchiveWriter:
 
 @contextmanager
 def new_archive(path: Path, moment: datetime) -> Iterator[ArchiveWriter]:
-    """Create an archive that appears at `path` only when it is complete and on the disk. A failure leaves no file
-    behind. Raise OSError if that fails.
+    """Create an archive, and yield its writer. The archive appears at `path` only when it is complete and on the
+    disk.
+
+    `moment` is the modification time of all entries. Raise OSError if the archive cannot be written. After any
+    failure, no file is left.
     """
     unfinished = path.with_name(f"{UNFINISHED}{path.name}")
     unfinished.unlink(missing_ok=True)
@@ -122,7 +125,7 @@ def new_archive(path: Path, moment: datetime) -> Iterator[ArchiveWriter]:
 
 
 def readable_manifests(archives: Iterable[Path]) -> Iterator[tuple[Path, Manifest]]:
-    """Yield the paths and manifests of those archives whose manifest can be read."""
+    """Yield the path and the manifest of each archive. Skip archives whose manifest cannot be read."""
     for path in archives:
         with suppress(StorageError):
             yield path, read_manifest(path)
@@ -162,8 +165,10 @@ def read_manifest(path: Path) -> Manifest:
 
 
 def _check_sizes(path: Path, manifest: Manifest, end: int) -> None:
-    """Raise StorageError if the archive is too small for the files in its manifest. This is detected before
-    anything is unpacked.
+    """Raise StorageError if an entry is too small for the file that the manifest describes. Nothing is unpacked
+    for this check.
+
+    `end` is the offset of the manifest.
     """
     begins = sorted(
         {file.at for file in manifest.files} | {end, *(() if manifest.keys_at is None else [manifest.keys_at])}

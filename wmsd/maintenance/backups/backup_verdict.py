@@ -1,4 +1,4 @@
-"""The verdict whether the installation has a backup that can be restored, as a sentence."""
+"""The check whether the installation has a backup that can be restored. The result is a sentence."""
 
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -28,8 +28,9 @@ class Verdict(NamedTuple):
 
 
 def backup_verdict(settings: Backup, record: BackupRecord, now: datetime) -> Verdict:
-    """Judge the scheduled backups. Call this function on a thread, because it reads the disk. `now` is in the
-    local time of the machine.
+    """Return whether the scheduled backups are in order, with a sentence that describes them.
+
+    Call this function on a thread, because it reads the disk. `now` is in the local time of the machine.
     """
     if settings.every == "never":
         return Verdict(True, "no backups are scheduled (backup.every)")
@@ -65,10 +66,10 @@ def backup_verdict(settings: Backup, record: BackupRecord, now: datetime) -> Ver
 
 
 def what_is_gone(settings: Backup, record: BackupRecord, now: datetime) -> str | None:
-    """Return a sentence if the verified backup or the last backup has disappeared, else None.
+    """Return a sentence if the verified backup or the last backup no longer exists. Otherwise return None.
 
-    Ignore a backup in which the verification found problems, and a backup that was created in another folder than
-    the settings name now.
+    Ignore a backup in which the verification found problems, and a backup that is not in the folder of the
+    settings.
     """
     there, proven = record.there(settings), record.proven
     last = there.made

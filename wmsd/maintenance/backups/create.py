@@ -162,8 +162,8 @@ class Creation:
         return file, installation, codes, keys, phrases
 
     def _add_company(self, archive: ArchiveWriter, owner: Owner) -> BackedUpFile | LeftOut:
-        """Add the file of a company. A company whose file cannot be read is left out, so that the other companies
-        are still saved.
+        """Add the file of a company. If the file cannot be read, leave the company out, so that the other
+        companies are still saved.
         """
         for _ in range(TRIES):
             done = self._done
@@ -187,10 +187,9 @@ class Creation:
 
 @contextmanager
 def _log_failures(what: str) -> Iterator[None]:
-    """Log an OSError in the `with` block as a warning. `what` says which note about the backup could not be
-    written.
+    """Log an OSError in the `with` block as a warning, and do not raise it, because the backup itself is good.
 
-    The backup itself is good, so no error is raised.
+    `what` is the end of the warning. It says what could not be recorded.
     """
     try:
         yield
@@ -213,10 +212,10 @@ def add_company(
     owner: Owner,
     with_progress: Callable[[str, Iterable[bytes]], Iterable[bytes]] = lambda _, pieces: pieces,
 ) -> BackedUpFile:
-    """Add the present state of a company's file to the archive, and return its entry in the manifest.
+    """Add the current content of a company's file to the archive. Return the entry of the file in the manifest.
 
-    `with_progress` passes on the pieces of the file, and reports the progress. Raise SnapshotLost, StorageError,
-    sqlite3.Error or OSError if that fails.
+    `with_progress` gets the company's code and the pieces of the file. It returns the same pieces, and reports the
+    progress while they are read. Raise SnapshotLost, StorageError, sqlite3.Error or OSError if that fails.
     """
     name = f"companies/{owner.company_id}.db"
     with source.state(data.path / name, owner) as state:

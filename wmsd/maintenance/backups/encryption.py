@@ -1,6 +1,6 @@
 """The secrets in an archive: encrypted with a passphrase, or sealed to recovery phrases.
 
-A user types a text or names a file with the text, and need not say which of the two it is. The words of a recovery
+A user gives a text, and need not say whether it is a passphrase or a recovery phrase. The words of a recovery
 phrase have a checksum, so a passphrase is hardly ever mistaken for a recovery phrase.
 """
 
@@ -24,10 +24,10 @@ class Sealed(NamedTuple):
 
 
 def seal_secrets(secrets: Any, given: str | None, phrases: Sequence[KnownPhrase]) -> Sealed | None:
-    """Encrypt the secrets. Return None if there is neither a given text nor a recovery phrase.
+    """Encrypt the secrets. Return None if there is no passphrase and no recovery phrase.
 
-    `given` is a passphrase or a recovery phrase, named for this archive or in the settings. `given` takes
-    precedence over `phrases`, the recovery phrases of the installation.
+    `given` is a passphrase or a recovery phrase, from the user or the settings. If `given` is None, use `phrases`,
+    the recovery phrases of the installation.
     """
     if given is not None:
         phrase = phrase_in(given)
@@ -61,8 +61,10 @@ def open_secrets(content: bytes, manifest: Manifest, given: str) -> Any:
 
 
 def may_open(manifest: Manifest, given: str) -> bool:
-    """Return True if `given` may open the archive. A passphrase cannot open an archive that is sealed to recovery
-    phrases.
+    """Return False if the archive is sealed to recovery phrases, but `given` is a passphrase. Otherwise return
+    True.
+
+    True does not mean that `given` is the right text.
     """
     return not manifest.phrases or phrase_in(given) is not None
 

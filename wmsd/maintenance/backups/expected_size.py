@@ -23,17 +23,16 @@ SHARE: Final = 0.5
 def expected_bytes(files: Sequence[Path], archives: Sequence[Path]) -> int:
     """Estimate the size in bytes of the next archive of these files.
 
-    The ratio of compression is that of the last of the `archives`. If no archive can be read, it is that of
+    Use the compression ratio of the last archive in `archives` that can be read. If there is none, compress
     samples of the files.
     """
     return round(sum(map(_content_bytes, files)) * _share(files, archives) * MARGIN)
 
 
 def _content_bytes(file: Path) -> int:
-    """Return the size of a file's content in bytes.
+    """Return the size of the file or of its write-ahead log in bytes, whichever is larger.
 
-    The write-ahead log mostly has newer versions of pages that the file has too. So the larger of the two counts,
-    not the sum.
+    Most pages in the log replace pages of the file, so the sum of both sizes would be too large.
     """
     return max(file_bytes(file), log_bytes(file))
 

@@ -1,5 +1,6 @@
-"""The content of a file in a few numbers, which are stored in a backup's manifest and compared with the unpacked
-file.
+"""A few figures that describe the content of a database file, such as its numbers of rows.
+
+A backup stores the figures in its manifest. The unpacked file must have the same figures.
 """
 
 from typing import Annotated, Final
@@ -22,8 +23,8 @@ Count = Annotated[int, Field(ge=0)]
 
 
 class Figures(BaseModel):
-    """The numbers of one file. `schema_version` is the number of the last migration. `last_change` and
-    `last_event` are None for platform.db.
+    """The figures of one file. `schema_version` is the number of the last migration. `sums` has the total
+    quantities of some tables, by table. `last_change` and `last_event` are None for platform.db.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
@@ -57,7 +58,7 @@ def _sum(tx: Transaction, table: str) -> int:
 
 
 def figure_differences(expected: Figures, found: Figures) -> list[str]:
-    """Return one text for each number that differs from the expected one."""
+    """Return a text for each figure in `found` that differs from `expected`."""
     one, other = _flat(expected), _flat(found)
     return [
         f"{name}: {other.get(name, 'none')} instead of {one.get(name, 'none')}"

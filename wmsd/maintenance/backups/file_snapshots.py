@@ -28,12 +28,10 @@ class State(NamedTuple):
     bytes: StateBytes
     figures: Callable[[], Figures]
     release: Callable[[], bool]
-    """End the snapshot. Return True if it was held until now."""
+    """End the snapshot. Return False if the snapshot was lost before this call, otherwise True."""
 
     def end(self) -> None:
-        """End the snapshot after the last byte was read. Raise SnapshotLost if the snapshot was not held until
-        now.
-        """
+        """End the snapshot after the last byte was read. Raise SnapshotLost if the snapshot was lost before."""
         if not self.release():
             raise SnapshotLost(self.bytes.path)
 
@@ -91,7 +89,7 @@ class FromServer:
             self._loan.ask("release")
 
     def _release(self) -> bool:
-        """Release the snapshot. Return True if it was held until now."""
+        """Release the snapshot. Return False if the snapshot was lost before this call, otherwise True."""
         return bool(self._loan.ask("release"))
 
     def _figures(self) -> Figures:

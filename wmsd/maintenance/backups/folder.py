@@ -17,7 +17,7 @@ from wmsd.db.engine.failures import StorageError
 NAME: Final = re.compile(r"wmsd-(\d{4}-\d{2}-\d{2}T\d{6})Z\.tar\.gz", re.ASCII)
 MOMENT: Final = "%Y-%m-%dT%H%M%S"
 OF_COMPANY: Final = re.compile(r"company-[1-9][0-9]*-.+\.tar\.gz", re.ASCII)
-"""The names of archives of deleted companies."""
+"""The pattern of the names of archives of deleted companies."""
 OF_COMPANIES: Final = "archive"
 UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+", re.ASCII)
 AHEAD: Final = timedelta(days=1)
@@ -28,18 +28,18 @@ UNFINISHED: Final = ".unfinished-"
 
 class BackupFolder:
     def __init__(self, path: Path, within: Path | None = None) -> None:
-        """Create this object, not the folder on the disk.
+        """Create this object, but no folder on the disk.
 
-        `locked` creates missing folders, but only if the parent of `within` exists. The default of `within` is
-        `path`. It can also be a folder above `path`. Or it is the archive to create in `path`: then `path` itself
-        must exist.
+        `locked` creates the missing folders, but only if the parent of `within` exists. `within` is `path` by
+        default, or a folder above `path`. To require that `path` itself exists, pass a file in `path` as `within`.
         """
         self.path = path
         self._above = (within or path).absolute().parent
 
     def archives(self) -> list[Path]:
-        """Return the archives with a name that wmsd gives, the oldest first. Archives with a time in the future
-        come before all others.
+        """Return the archives whose names have the form that wmsd gives them, the oldest first.
+
+        Archives with a time in the future come before all others.
         """
         now = datetime.now(UTC)
         return sorted(self._named(NAME), key=lambda path: (not is_of_future(path, now), path))

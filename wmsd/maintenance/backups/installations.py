@@ -42,7 +42,10 @@ def note_whose(folder: Path, installation: str, data: Path) -> None:
 
 
 def is_anothers(installation: str, data: Path, folder: Path) -> bool:
-    """Return True if an existing data folder other than `data` belongs to `installation`."""
+    """Return True if `installation` has an existing data folder, and this folder is not `data`.
+
+    `folder` is the backup folder.
+    """
     noted = _folders(folder).get(installation)
     if noted is not None and (Path(noted) == data.resolve() or _has_data(Path(noted))):
         return Path(noted) != data.resolve()
@@ -50,11 +53,10 @@ def is_anothers(installation: str, data: Path, folder: Path) -> bool:
 
 
 def may_be_lost_data(data: Path, folder: Path) -> bool:
-    """Return True if the archives in `folder`, which is not the folder in the settings, may be all that is left of
-    `data`.
+    """Return True if the archives in `folder` may be the only remaining copy of `data`.
 
-    This is so if the archives come from `data`, or if their origin is unknown and the data folder has its default
-    name.
+    `folder` is not the backup folder in the settings. The result is True if the archives come from `data`. It is
+    also True if their origin is unknown and `data` has the name of the default data folder.
     """
     kept = _folders(folder)
     return any(

@@ -27,8 +27,10 @@ class MadeBackup(NotedBackup):
     seconds: float
     installation: str
     directory: str | None = None
-    """The working directory of the schedule that first created a backup in this folder. By default, earlier
-    versions created backups in ./backups. None in older records.
+    """The working directory of the schedule when it created its first backup in this folder. None in older
+    records.
+
+    Earlier versions created backups in the folder ./backups of this directory by default.
     """
     left_out: list[str] = []
     """The codes of companies whose files could not be read."""
@@ -54,9 +56,9 @@ class OtherServer(StoredModel):
     """Another server that creates scheduled backups of this installation in the same folder."""
 
     archive: str
-    """The latest archive of the other server between two own backups."""
+    """The latest archive that the other server created between two backups of this server."""
     turns: int
-    """How many times in a row the other server created an archive between two own backups."""
+    """How many times in a row the other server created an archive between two backups of this server."""
 
 
 class BackupRecord(StoredModel):
@@ -71,13 +73,14 @@ class BackupRecord(StoredModel):
     """The creation times of the archives in which the verification found problems."""
 
     other_server: OtherServer | None = None
-    """None if the other server created no archive between the last two own backups."""
+    """None if the other server created no archive between the last two backups of this server."""
 
     def with_finding(self, made_at: str, is_whole: bool | None) -> "BackupRecord":
-        """Return the record with a new finding for the archive created at `made_at`, in place of earlier findings.
+        """Return the record with the result of a new verification of the archive created at `made_at`. Earlier
+        results for this archive are removed.
 
-        `is_whole` says whether the archive can be restored completely. If it is None (unknown), the record does
-        not change.
+        `is_whole` says whether the archive can be restored completely. If `is_whole` is None (unknown), return the
+        record unchanged.
         """
         if is_whole is None:
             return self
@@ -87,10 +90,11 @@ class BackupRecord(StoredModel):
         return self.model_copy(update={"sound": sound[-MOST_NOTED:], "faulty": faulty[-MOST_NOTED:]})
 
     def there(self, settings: Backup) -> "BackupRecord":
-        """Return the record with the present paths of the last backup and of the last verified archive.
+        """Return the record with the current paths of the last backup (`made`) and of the last verified archive
+        (`proven`).
 
-        `made` or `proven` is None if its archive no longer exists. `proven` stays even if the verification found
-        problems. Call this method on a thread, because it reads the disk.
+        `made` or `proven` is None if its archive no longer exists. An archive in which the verification found
+        problems stays in `proven`. Call this method on a thread, because it reads the disk.
         """
         made, proven = _there(settings, self.made), _there(settings, self.proven)
         return self.model_copy(update={"made": made, "proven": proven})
@@ -141,7 +145,7 @@ def here() -> str | None:
 
 
 def is_in_folder(settings: Backup, noted: NotedBackup) -> bool:
-    """Return True if the noted path is directly in the backup folder of the settings."""
+    """Return True if the recorded path of `noted` is directly in the backup folder of the settings."""
     return Path(noted.path).absolute().parent.resolve() == Path(settings.folder).resolve()
 
 
@@ -149,11 +153,11 @@ Noted = TypeVar("Noted", bound=NotedBackup)
 
 
 def _there(settings: Backup, record: Noted | None) -> Noted | None:
-    """Return the record with the present path of its archive, or None if the archive is gone.
+    """Return the record with the current path of its archive, or None if the archive no longer exists.
 
-    The archive is searched at its noted path, and by name in the folder of the settings. An installation may move
-    together with its backups. Version 1.0.0 noted paths relative to the directory of its server. An archive with
-    such a path counts as present even if it is not found.
+    Look for the archive at the recorded path, and by its name in the folder of the settings, because backups can
+    move together with their installation. Version 1.0.0 recorded relative paths. An archive with a relative path
+    counts as existing even if it is not found.
     """
     if record is None:
         return None

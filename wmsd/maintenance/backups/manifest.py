@@ -17,8 +17,10 @@ CREDENTIALS: Final = "credentials.json.age"
 """The entry with the credentials of a company's webhooks, in an export of that company."""
 FORMAT: Final = 1
 Keys = Literal["encrypted", "sealed", "left out"]
-"""`encrypted`: the keys are in the archive, encrypted with a passphrase or to recovery phrases. `sealed`: the keys
-are in platform.db, sealed with the secret of the key file.
+"""How the archive contains the keys.
+
+`encrypted`: in a separate entry, encrypted with a passphrase or sealed to recovery phrases. `sealed`: in
+platform.db, sealed with the secret of the key file. `left out`: the archive does not contain the keys.
 """
 
 
@@ -58,11 +60,11 @@ class SealedTo(Part):
 
     fingerprint: str
     created_at: str | None = None
-    """None for a phrase that was named for this archive or in the settings, and that is not one of the
-    installation's phrases.
+    """The time when the phrase was created. None if the phrase is not one of the installation's phrases, but was
+    given by the user or the settings.
     """
     checked_at: str | None = None
-    """When a user had last typed the phrase before the archive was created."""
+    """The last time when a user typed the phrase before the archive was created. None if that is not known."""
 
 
 class LeftOut(Part):

@@ -1,7 +1,7 @@
-"""A memory of the backup folders that were on a separate disk, to detect a disk that is not mounted.
+"""Records which backup folders are on a separate disk, to detect later that the disk is not mounted.
 
-The mount point of an unmounted disk is an empty folder on the disk below. A backup there would fill the disk of
-the data, and would be lost together with the data.
+Without its disk, a mount point is an empty folder on another disk. A backup there could fill the disk of the data,
+and would be lost together with the data.
 """
 
 import os
@@ -23,7 +23,7 @@ STAYING: Final = "If you no longer use that disk, name another folder in backup.
 
 
 class _Kept(StoredModel):
-    """The last mount point of each folder's disk, by folder. The latest entry is last."""
+    """The recorded mount points, by backup folder. The newest record is last."""
 
     mounts: dict[str, str] = {}
 
@@ -38,7 +38,7 @@ def check_mounted(data: Path, folder: BackupFolder) -> None:
 
 
 def missing_mount(data: Path, folder: BackupFolder) -> str | None:
-    """Return the mount point of the folder's disk if the disk is not mounted now, else None.
+    """Return the mount point of the folder's disk if the disk is not mounted now. Otherwise return None.
 
     A folder that contains archives is accepted, because a user must have put the archives there.
     """

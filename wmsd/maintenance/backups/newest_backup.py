@@ -37,11 +37,13 @@ class BackupsIn(NamedTuple):
 
 
 def newest_with(data: Path, folder: Path, name: str = PLATFORM_FILE, installation: str | None = None) -> str:
-    """Return the shell-quoted path of the newest backup that contains `name`, a company code or `platform.db`.
+    """Return the path of the newest backup that contains `name`, quoted for the shell.
 
-    Return the placeholder UNKNOWN if no such backup exists. Also return UNKNOWN if several installations share the
-    folder and the record of the own installation is lost, unless `installation` is given. A backup with known
-    problems is returned only if there is no other.
+    `name` is a company code or `platform.db`. A backup with known problems is returned only if there is no other.
+    If there is no backup with `name`, return the placeholder UNKNOWN.
+
+    Also return UNKNOWN if it is not known which backups belong to this installation: several installations share
+    the folder, the record of this installation is lost, and `installation` is None.
     """
     known, faulty = _known(data, folder, installation), read_record(data).faulty
     having = [each for each in known if name in each[1].names]
@@ -50,8 +52,9 @@ def newest_with(data: Path, folder: Path, name: str = PLATFORM_FILE, installatio
 
 
 def brings_data_back(data: Path, folder: Path) -> str:
-    """Return sentences that say how to restore lost data from the backups in `folder`, or "" if there is no backup
-    that may belong to the data.
+    """Return sentences that say how to restore lost data from the backups in `folder`.
+
+    Return "" if no backup in the folder can belong to the data folder `data`.
     """
     others = _of_others(data, folder)
     archives = [each for each in BackupFolder(folder).archives() if each not in others]
@@ -88,9 +91,9 @@ def _known(data: Path, folder: Path, installation: str | None = None) -> list[tu
 
 
 def _of_others(data: Path, folder: Path) -> set[Path]:
-    """Return the backups of installations that belong to other data folders.
+    """Return the backups of installations that have another data folder than `data`.
 
-    If the data folder and the backup folder are the same by mistake, no backup is excluded.
+    If the data folder and the backup folder are the same by mistake, return an empty set.
     """
     from wmsd.maintenance.backups.installations import is_anothers  # imported here like `read_manifest`
 

@@ -26,13 +26,14 @@ REMEDY: Final = (
 
 
 def other_server_of(record: BackupRecord) -> OtherServer | None:
-    """Return the other server if it is certain that there is one, else None."""
+    """Return the other server if it certainly exists. Otherwise return None."""
     other = record.other_server
     return other if other is not None and other.turns >= TURNS else None
 
 
 def between(folder: BackupFolder, record: BackupRecord, previous: Path | None, made: Path) -> OtherServer | None:
-    """Return the other server if the folder has archives of it between `previous` and `made`, else None.
+    """Return the other server if it created archives in `folder` between `previous` and `made`. Otherwise return
+    None.
 
     `previous` and `made` are the last two backups of this server. Raise OSError if the folder cannot be read.
     """

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 
 class Progress(NamedTuple):
-    """The file that is being processed, and how many bytes of `all` are done."""
+    """The progress of the work: `done` of `all` bytes. `name` says what is being processed now, such as a file."""
 
     name: str
     done: int

@@ -45,12 +45,11 @@ class Restored(NamedTuple):
     replaced: Path | None
     """The folder with the previous files, or None if there were no files."""
     missing: dict[str, Missing]
-    """What each company had written after the backup, by company code, as far as it is known."""
+    """What each company had written after the backup, by company code. Unknown losses are not included."""
     not_in_backup: list[str]
     """The files of companies that are not in the backup. They were moved to the folder `replaced`."""
     shut_out: RevokedAccess
-    """The users, tokens and other access that had been revoked since the backup, and that the restore has revoked
-    again.
+    """The access that was revoked after the backup, such as tokens. The restore has revoked this access again.
     """
     keys: str
     """How the installation got its keys: a key of `KEYS_FROM`."""
@@ -187,7 +186,7 @@ class Restore:
         }
 
     def _numbers(self, file: BackedUpFile) -> Numbers:
-        """Return the numbers that the company's file in the data folder has used, as far as they are known."""
+        """Return the last ids and other numbers that the company has used, if the data folder shows them."""
         mark = None if self._known is None else self._known.marks.get(file.company_id or 0)
         return numbers_of(self._data.path / file.path, mark)
 
@@ -255,8 +254,9 @@ class Restore:
 
     @contextmanager
     def company_unpacked(self, file: BackedUpFile) -> Iterator[str]:
-        """Yield the path, in the data folder, of the company's unpacked file, which is examined and ready to be
-        moved to its place.
+        """Unpack and examine a company's file, so that it can be moved to its place.
+
+        Yield the path of the unpacked file, relative to the data folder.
         """
         with self._unpacked_into() as folder:
             self._unpack(file, folder)
@@ -329,10 +329,10 @@ class Restore:
         self.tell(Progress(name, self._done, total))
 
     def _keys(self, platform: Path) -> str:
-        """Put the keys into the restored platform.db, and return their source, a key of `KEYS_FROM`.
+        """Put the keys into the restored platform.db. Return where the keys come from, as a key of `KEYS_FROM`.
 
-        If the keys of the replaced platform.db can be read, they are used. A key that was changed since the backup
-        must not become valid again. Raise StorageError if the passphrase is wrong.
+        If the replaced platform.db can be read, its keys are used. An older key from the backup may have been
+        revoked since, and must not become valid again. Raise StorageError if the passphrase is wrong.
         """
         known = self._known
         if known is not None and known.keys["secrets"]:
@@ -358,9 +358,11 @@ class Restore:
         return begin_epoch(restored, "restore", numbers, timestamps.from_text(self.manifest.began_at))
 
     def _note_restore(self, platform: Path, shut_out: RevokedAccess, keys: str) -> str | None:
-        """Note the restore in the restored platform.db, so that its tasks are listed at the first opening.
+        """Record the restore in the restored platform.db. wmsd creates the list of tasks when it first opens this
+        file.
 
-        Return the time of the backup if it is not known which access was revoked after it, else None.
+        Return the time of the backup if it is not known which access was revoked after the backup. Otherwise
+        return None.
         """
         if self._known is not None and shut_out.is_known:
             return note_restore(platform, self._data.platform_file, self.manifest.began_at)
@@ -387,11 +389,11 @@ class Restore:
 def put_company(
     data: Path, file: str, unpacked: str, replaced: str, as_of: str, mark: HighWaterMark | None
 ) -> Missing | None:
-    """Replace a company's file, which no process has open, by an unpacked file from the time `as_of`.
+    """Replace a company's file by an unpacked file from a backup. No process may have the replaced file open.
 
-    `file`, `unpacked` and `replaced` (a folder) are paths relative to `data`. `mark` is the stored high-water mark
-    of the company's file. Return what the company wrote after `as_of`, if known. Raise StorageError, sqlite3.Error
-    or OSError if that fails.
+    `file`, `unpacked` and the folder `replaced` are paths relative to `data`. `as_of` is the time of the backup.
+    `mark` is the stored high-water mark of the company's file. Return what the company wrote after `as_of`, if
+    known. Raise StorageError, sqlite3.Error or OSError if that fails.
     """
     known = numbers_of(data / file, mark)
     missing = begin_epoch(data / unpacked, "restore", known, timestamps.from_text(as_of))

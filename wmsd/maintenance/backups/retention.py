@@ -15,11 +15,11 @@ from wmsd.maintenance.backups.manifest import Manifest
 
 
 def backups_to_delete(own: Mapping[Path, Manifest], record: BackupRecord, keep: Keep, now: datetime) -> list[Path]:
-    """Return the backups that newer backups replace, the oldest first.
+    """Return the backups that can be deleted because newer backups replace them, the oldest first.
 
-    Regardless of `keep`, these backups stay: the newest, the last one created, the last one verified, and the
-    newest one with each company that other backups could not save. Backups with a time in the future stay too, and
-    replace no other.
+    `own` are the scheduled backups of this installation. Some backups stay whatever `keep` says: the newest, the
+    last one created, and the last one verified. For each company that a backup could not save, the newest backup
+    with that company stays too. Backups with a time in the future also stay, but they replace no other backup.
     """
     moments = {
         path: moment.astimezone()
@@ -35,8 +35,10 @@ def backups_to_delete(own: Mapping[Path, Manifest], record: BackupRecord, keep: 
 
 
 def _last_copies(own: Mapping[Path, Manifest], record: BackupRecord) -> Iterator[Path]:
-    """Yield the backups that must stay. The latest verification counts, not the latest name, because the clock may
-    have been set back.
+    """Yield the backups that must stay, whatever the settings say.
+
+    The last verified backup is the one that was verified last, even if another one has a later time in its name:
+    the clock may have been set back.
     """
     proven = record.proven if record.proven and not record.proven.problems else None
     noted = {Path(each.path).name for each in (record.made, proven) if each}

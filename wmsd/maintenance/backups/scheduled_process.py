@@ -28,7 +28,7 @@ LOG = logging.getLogger("wmsd.backup")
 AFTER_A_FAILURE_SECONDS: Final = 3600.0
 NOW: Final = "--now"
 PROGRESS: Final = "--progress"
-"""`NOW` and `PROGRESS` are options of the command `wmsd backup schedule --run`."""
+"""`--now` and `--progress` are options of the command `wmsd backup schedule --run`."""
 SAID: Final = "wmsd: "
 """The prefix of the error messages of a failed command."""
 
@@ -139,7 +139,9 @@ class ScheduledBackups:
         return read_record(self._data.path)
 
     def verdict(self) -> Verdict:
-        """Judge the existing backups. Call this method on a thread, because it reads the disk."""
+        """Return whether the existing backups are in order, with a sentence. Call this method on a thread, because
+        it reads the disk.
+        """
         return backup_verdict(self.settings, self.record(), local_now())
 
     async def seen(self) -> Seen:
@@ -164,7 +166,7 @@ class ScheduledBackups:
         return Seen(judged, there.made, there.proven)
 
     async def stop(self) -> None:
-        """Stop the process. The next backup removes what the process has begun."""
+        """Stop the process. The next backup removes the unfinished files of the process."""
         await self._beside.stop()
         if self._asked is not None:
             await asyncio.wait([self._asked], timeout=STOP_SECONDS)

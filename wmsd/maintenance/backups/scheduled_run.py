@@ -45,8 +45,9 @@ ARCHIVE: Final = "ARCHIVE"
 
 
 class Scheduled:
-    """One run of the scheduled work. With `now`, a backup is created and verified even if none is due. `telling`
-    returns a progress function for the name of a step.
+    """One run of the scheduled work. If `now` is True, a backup is created and verified even if none is due.
+
+    `telling` gets the name of a step, and returns the function that reports the progress of this step.
     """
 
     def __init__(self, settings: Backup, data: DataFolder, now: bool, telling: Callable[[str], Tell]) -> None:
@@ -137,7 +138,7 @@ class Scheduled:
 
 
 def with_last_proof(record: BackupRecord, archive: Path, proof: Proof, directory: str | None) -> BackupRecord:
-    """Return the record with a new verification of the last scheduled backup.
+    """Return `record` with the result `proof` of the verification of `archive`.
 
     `directory` is the working directory of the schedule.
     """

@@ -65,7 +65,7 @@ class Holder:
         }
 
     async def _hold(self, session: Session, company_id: Any) -> Extent:
-        """Hold a snapshot of a company's file until `release` or the end of the session.
+        """Take a snapshot of a company's file. Keep it until `release` or until the end of the session.
 
         Return the extent of the snapshot: which file it is in, and how many bytes of the file and its log belong
         to it.
@@ -90,7 +90,7 @@ class Holder:
             return await asyncio.to_thread(copy_platform, state, Path(path))
 
     async def _release(self, session: Session, argument: Any) -> bool:
-        """Release the snapshot. Return True if it was held until now."""
+        """Release the snapshot. Return False if the snapshot was lost before this call, otherwise True."""
         held: Held | None = session.kept.pop(HELD, None)
         if held is None:
             return False
@@ -133,7 +133,7 @@ class Holder:
 
 @asynccontextmanager
 async def _watched(state: Snapshot) -> AsyncIterator[None]:
-    """Release the snapshot early if the write-ahead log of its file grows too long while the context is open.
+    """During the `with` block, release the snapshot early if the write-ahead log of its file grows too long.
 
     SQLite cannot write the log back while the snapshot is held.
     """
@@ -152,11 +152,12 @@ async def _watched(state: Snapshot) -> AsyncIterator[None]:
 
 
 def put_company_file(folder: DataFolder, loan: Loan | None, asked: ToPut) -> Missing | None:
-    """Replace a company's file by an unpacked file, on the command's side: through the running server, or directly
-    if `loan` is None.
+    """Replace a company's file by an unpacked file, for a command. Return what the company wrote after the backup,
+    if known.
 
-    Without a server, no other process may use the folder. Raise StorageError, sqlite3.Error or OSError if that
-    fails.
+    `loan` is the connection to the running server, which then replaces the file. If `loan` is None, the command
+    replaces the file itself, and no other process may use the folder. Raise StorageError, sqlite3.Error or OSError
+    if that fails.
     """
     from wmsd.maintenance.backups.previous_installation import installation_before
     from wmsd.maintenance.backups.restore import put_company

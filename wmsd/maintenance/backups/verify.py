@@ -34,9 +34,9 @@ SCRATCH: Final = ".proving"
 class Proof(NamedTuple):
     """The result of a verification.
 
-    `problems` are sentences, and empty if the backup can be restored. `has_opened` is False if the passphrase or
-    recovery phrase did not open the secrets. The archive may be good all the same, with another passphrase or on a
-    faster machine.
+    `problems` are sentences. It is empty if the backup can be restored. `has_opened` is False if the passphrase or
+    recovery phrase did not open the secrets. Even then, the archive may be good: another passphrase or a faster
+    machine may open the secrets.
     """
 
     manifest: Manifest
@@ -156,7 +156,7 @@ def _problems_of(archive: Path, manifest: Manifest, file: BackedUpFile, target: 
 
 
 def examination_sentences(manifest: Manifest, file: BackedUpFile, target: Path) -> list[str]:
-    """Return the doctor's findings in an unpacked file, as sentences. The file is migrated, as in a restore."""
+    """Migrate an unpacked file, as a restore does. Return the doctor's findings in the file, as sentences."""
     from wmsd.maintenance.file_checks.company_checks import (  # imported here: a start does not need it
         examine,
         examine_file,

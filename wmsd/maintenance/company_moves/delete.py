@@ -39,8 +39,10 @@ Result = TypeVar("Result")
 
 
 class OnPlatform(Protocol):
-    """A function that opens the installation, and calls `work` with it. If a server is running, the server lends
-    only platform.db, because it has closed the file of the company.
+    """A function that opens the installation, calls `work` with it, and returns the result of `work`.
+
+    If a server is running, the server lends only platform.db, because the server has already closed the company's
+    file.
     """
 
     def __call__(self, work: Callable[[Installation], Awaitable[Result]], /) -> Result: ...
@@ -141,8 +143,9 @@ class Deletion:
         return path.absolute()
 
     def put_aside(self, folder: Path, rows: bytes, renames: list[Rename]) -> None:
-        """Move the company's files to a new folder, together with `rows`. Raise StorageError or OSError if that
-        fails.
+        """Create `folder`, write `rows` to a file in it, and move the company's files as `renames` says.
+
+        Raise StorageError or OSError if that fails.
         """
         new_private_folder(folder)
         write_private(folder / ROWS, rows)
@@ -150,7 +153,10 @@ class Deletion:
         swap(self._data.path, renames)
 
     def end(self, archive: Path | None, folder: Path | None) -> Left:
-        """Remove the company from the platform, in one transaction."""
+        """Remove the company from the platform, in one transaction. Return who lost access.
+
+        `archive` is the archive of the company. If there is none, `folder` is the folder with its files.
+        """
         return self._on_platform(
             lambda at: at.platform.write(lambda tx: deletion_store.end(tx, self._company, archive, folder))
         )
@@ -162,13 +168,17 @@ class Deletion:
 
 
 def left_aside(data: DataFolder, company: Company) -> list[Path]:
-    """Return the files of the company that interrupted deletions without an archive had moved aside."""
+    """Return the company's files that earlier, interrupted deletions without an archive have moved to other
+    folders.
+    """
     return sorted(data.path.glob(f"{ASIDE}-{company.id}-*/{company.id}.db"))
 
 
 async def left_over(installation: Installation, code: str) -> tuple[list[int], bool]:
-    """Return the ids of companies that were removed from the platform but still have a file. Also return whether
-    `code` is the code of such a company.
+    """Return the ids of deleted companies that still have a file.
+
+    The second value is True if there are such files, a deleted company had the code `code`, and no existing
+    company has it.
     """
     ended, codes = await installation.platform.read(
         lambda tx: (deletion_store.ended(tx), companies.codes(tx).values())

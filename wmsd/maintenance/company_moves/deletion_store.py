@@ -17,8 +17,8 @@ BEGIN: Final = "INSERT INTO company_deletions (company_id, code, begun_at) VALUE
 GIVE_UP: Final = "DELETE FROM company_deletions WHERE company_id = ? AND ended_at IS NULL"
 END: Final = "UPDATE company_deletions SET ended_at = ?, archive = ? WHERE company_id = ?"
 OF_COMPANY: Final = ("company_modules", "user_companies", "request_counts", "sites", "high_water_marks")
-"""The tables whose rows are deleted with a company. They include tables of other packages, because those refer to
-the company.
+"""The tables from which a deletion removes the company's rows. Tables of other packages are included, because
+their rows refer to the company.
 """
 USERS: Final = """
     SELECT users.email, users.name, users.role FROM users JOIN user_companies ON user_companies.user_id = users.id
@@ -32,9 +32,9 @@ MEMBERSHIPS: Final = """
     WHERE users.id IN (SELECT user_id FROM user_companies WHERE company_id = ?)
     GROUP BY users.id ORDER BY users.email
 """
-"""The users of a company, with all the companies that each user has."""
+"""Selects the users of a company. For each user, it also selects the codes of all companies of this user."""
 LEFT: Final = "user.change by company.delete"
-"""The audit action, followed by the company's code, when a user loses a company that was deleted."""
+"""The audit action for a user who loses access because a company is deleted. The company's code follows it."""
 WHO_HAD: Final = """
     SELECT users.email FROM audit JOIN users ON users.email = audit.subject
     WHERE audit.action = ? AND users.role <> 'platform-admin'
@@ -53,8 +53,8 @@ class Begun(NamedTuple):
 
 
 class Left(NamedTuple):
-    """The consequences of a deletion: the users who lost the company, and how many tokens were revoked because
-    they opened no other company.
+    """The consequences of a deletion: the users who lost the company, and the number of revoked tokens. Tokens
+    that give access to other companies are not revoked.
     """
 
     users: list[str]
@@ -104,8 +104,10 @@ def platform_rows(tx: Transaction, company: Company) -> dict[str, Any]:
 
 
 def end(tx: Transaction, company: Company, archive: Path | None = None, aside: Path | None = None) -> Left:
-    """Remove the company from platform.db. `archive` is the archive of its file, or `aside` the folder to which
-    the file was moved.
+    """Remove the company from platform.db, and record this in the audit. Return who lost access.
+
+    `archive` is the archive of the company's file. If there is none, `aside` is the folder to which the file was
+    moved.
     """
     revoked = token_store.leave_company(tx, company.id)
     users = _leave(tx, company)
@@ -135,8 +137,9 @@ def _leave(tx: Transaction, company: Company) -> list[str]:
 
 
 def who_had(tx: Transaction, code: str) -> list[str]:
-    """Return the e-mail addresses of the existing users who had the company with this code when it was last
-    deleted.
+    """Return the e-mail addresses of the users who lost access when the company with this code was last deleted.
+
+    Platform admins and users who no longer exist are left out.
     """
     return [email for (email,) in tx.rows(WHO_HAD, (f"{LEFT} {code}", code))]
 

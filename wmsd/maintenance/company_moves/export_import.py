@@ -75,18 +75,18 @@ class Adopted(NamedTuple):
 
 
 async def subject(installation: Installation, code: str, has_passphrase: bool) -> Subject:
-    """Read a company for export. Raise Problem if the company does not exist, and any error of reading its
-    file.
+    """Read a company for export. Raise Problem if the company does not exist. Raise an error if its file cannot be
+    read.
     """
     company = await installation.platform.read(lambda tx: companies.company_of_code(tx, code))
     return await subject_of(installation, company, has_passphrase)
 
 
 async def subject_of(installation: Installation, company: Company, has_passphrase: bool) -> Subject:
-    """Read a company for export. Raise any error of reading its file.
+    """Read a company for export. Raise an error if its file cannot be read.
 
-    Without a passphrase, the credentials are sealed to the recovery phrases, or left out if there is no recovery
-    phrase.
+    Without a passphrase, the credentials are sealed to the recovery phrases. If there is no recovery phrase
+    either, the credentials are left out.
     """
     credentials: Credentials = []
     phrases = await installation.platform.read(recovery_phrases.in_use)
@@ -120,10 +120,11 @@ def export_company(
     beside: Mapping[str, bytes] = MappingProxyType({}),
     is_deleted: bool = False,
 ) -> Manifest:
-    """Write the company to `path`, which must not exist.
+    """Write the archive of the company to `path`, which must not exist.
 
-    `beside` has further files for the archive, by name, for people to read. `is_deleted` says that the company is
-    being deleted. Raise StorageError, sqlite3.Error or OSError if that fails.
+    `beside` has further files for the archive: the content of each file, by name. They are meant for human
+    readers. `is_deleted` says that the company is being deleted. Raise StorageError, sqlite3.Error or OSError if
+    that fails.
     """
     check_free(path)
     began, began_at = time.monotonic(), datetime.now(UTC)
@@ -221,8 +222,8 @@ class HadOperator(NamedTuple):
     is_here: bool
     """Whether this installation has an operator with this code."""
     is_same: bool
-    """Whether the operator with this code here is also the same operator. This is known only if the archive comes
-    from this installation.
+    """Whether that operator is the one that the company had. This is known only if the archive comes from this
+    installation.
     """
 
 
@@ -279,10 +280,10 @@ def arrival_from_copy(data: DataFolder, source: Source, subject: Subject) -> Ite
 async def adopt(
     installation: Installation, arrival: Arrival, code: str, record: CompanyRecord, is_copy: bool
 ) -> Adopted:
-    """Create a company from an archive or copy, with the new `code`, a new id and a new epoch. Its webhooks are
-    switched off. `record` has its settings.
+    """Create a company from an unpacked archive or copy. Its webhooks are switched off.
 
-    Raise Problem, StorageError or sqlite3.Error if that fails.
+    The company gets the code `code`, the settings in `record`, a new id, and a new epoch. Raise Problem,
+    StorageError or sqlite3.Error if that fails.
     """
     known = NOTHING_KNOWN._replace(is_complete=arrival.is_final)
     begin_epoch(arrival.file, "copy" if is_copy else "import", known, arrival.as_of, is_copy)

@@ -72,8 +72,8 @@ class Freezer:
         return Freeze(done.since, done.was_already)._asdict()
 
     async def _given_up(self, session: Session, argument: Any, done: actions.Frozen) -> str:
-        """Undo a freeze that failed, unless an earlier command began it. Return a sentence that says whether the
-        company is frozen.
+        """Undo the failed freeze `done`, unless the company was already frozen before. Return a sentence that says
+        whether the company is still frozen.
         """
         if done.was_already:
             return f"{done.company.code} is still frozen."
@@ -91,8 +91,10 @@ class Freezer:
         return was_frozen
 
     async def _drain(self, company: Company) -> None:
-        """Wait until no running work can write to the company's file. Raise StorageError if that takes too long,
-        and any error of writing to the file.
+        """Wait until no running work can write to the company's file.
+
+        Raise StorageError if that takes too long. Also raise any error that occurs when running work is written to
+        the file.
         """
         until = time.monotonic() + DRAIN_SECONDS
         while (what := self._under_way(company)) is not None:

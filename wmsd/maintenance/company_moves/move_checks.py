@@ -1,5 +1,7 @@
-"""The checks of a company's move: what an export does not contain, such as users and tokens, and whether the
-company is complete in the new installation.
+"""The checks of a company's move to another installation.
+
+They compare what an export does not contain, such as users and tokens, and check that the company is complete in
+the new installation.
 """
 
 import json
@@ -37,7 +39,7 @@ LISTED: Final = {
     "receptions": "/api/receptions",
     "returns": "/api/returns",
 }
-"""The tables whose records the API counts too, and the path of each list."""
+"""The tables whose records can also be counted through the API, and the API path of each list."""
 COUNTED: Final = (*LISTED, "clients", "partners", "warehouses", "stock_movements", "packaging_movements")
 
 
@@ -72,7 +74,7 @@ class Standing(NamedTuple):
     """How many tokens give access to the company now."""
     sites: list[Site]
     requests: int
-    """How many API requests have named the company."""
+    """How many API requests for the company have been counted."""
     last_event: str | None
     knows_event: bool
     """Whether the company has the event that the caller named. True if the caller named none."""

@@ -32,7 +32,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The findings of a file, or the reason in `error` why the file cannot be examined."""
+    """The findings of a file. If the file cannot be examined, `findings` is None and `error` is the reason."""
 
     name: str
     company: str | None
@@ -47,8 +47,9 @@ class Report:
 
 
 def _older(tx: Transaction, mark: HighWaterMark | None) -> Iterator[Difference]:
-    """Yield a difference if the last change in the file is earlier than `mark`, the last change that platform.db
-    has noted. The file is then an older copy.
+    """Yield a difference if the file lacks the last change that platform.db has recorded (`mark`).
+
+    The file is then an older copy.
     """
     with suppress(*UNREADABLE):
         if mark is not None and (found := read_mark(tx)).last_change < mark.last_change:
@@ -74,9 +75,7 @@ class Examination:
         self.marks: dict[int, HighWaterMark] = {}
         """The high-water marks of the companies' files in `platform.db`, by company id."""
         self.codes: dict[int, str] | None = None
-        """The companies' codes by id, once `companies` has read them. None before that, and if they cannot be
-        read.
-        """
+        """The companies' codes by id. None before `companies` reads them, and also if they cannot be read."""
 
     @property
     def is_beside_a_server(self) -> bool:
@@ -94,7 +93,9 @@ class Examination:
         return self.codes
 
     def read_platform(self, read: Callable[[Transaction], Result]) -> Result | None:
-        """Read from `platform.db`. Return None if the file cannot be read."""
+        """Call `read` with a transaction on `platform.db`, and return its result. Return None if the file cannot
+        be read.
+        """
         try:
             self._get(self._folder.platform_file)
             with self._opened(self._folder.platform_file, PLATFORM, None) as tx:
@@ -114,7 +115,9 @@ class Examination:
     def read_company(
         self, company_id: int, code: str | None, read: Callable[[Transaction], Result]
     ) -> Result | None:
-        """Read from the company's file. Return None if the file cannot be read."""
+        """Call `read` with a transaction on the company's file, and return its result. Return None if the file
+        cannot be read.
+        """
         try:
             path = self.own_file(company_id)
             with self._opened(path, COMPANY, self._owner(company_id, code)) as tx:

@@ -100,7 +100,9 @@ def findings(at: Situation) -> Found:
 
 
 def findings_of_secrets(at: Situation) -> Found:
-    """Find the files with secrets, named in the settings, that other users may read."""
+    """Find the files with secrets that other users may read. The settings name these files, or contain the secret
+    themselves.
+    """
     paths = [*secret_files(at.settings)]
     if at.config_file is not None and any(each.client_secret for each in at.settings.sign_on.providers):
         paths.append(at.config_file)
@@ -110,8 +112,10 @@ def findings_of_secrets(at: Situation) -> Found:
 def _open(
     at: Situation, paths: Iterable[Path], kind: FindingKind, rights: int = FOR_OTHERS, **facts: object
 ) -> Found:
-    """Find the paths that other users can reach, and on which they have at least one of the `rights` (mode
-    bits).
+    """Yield a finding of this `kind` for each path that other users can use.
+
+    Other users must be able to reach the path, and must have at least one of the `rights` (mode bits) on it.
+    `facts` are values for the finding's sentence.
     """
     for path in paths:
         if _mode(path) & rights and _can_be_entered(path.parent) and at.file_system_of(path).has_modes:
@@ -139,9 +143,9 @@ def _backups(at: Situation) -> Found:
 
 
 def _rights(folder: Path) -> int:
-    """Return the mode bits of the folder that would let other users remove files of the owner from it.
+    """Return the mode bits that would let other users remove the owner's files from the folder.
 
-    Return 0 for a folder with the sticky bit, such as /tmp: other users can remove only their own files there.
+    Return 0 for a folder with the sticky bit, such as /tmp: there, other users can remove only their own files.
     """
     if _mode(folder) & stat.S_ISVTX:
         return 0

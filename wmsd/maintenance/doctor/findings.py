@@ -39,7 +39,7 @@ INVALID_SETTING: Final = FindingKind(
 
 
 def recovery_findings(at: Situation) -> Found:
-    """Find what a restore has lost or brought back and no user has settled."""
+    """Find the open tasks after a restore, and a restore whose list of tasks was not created yet."""
     if at.recovery is None:
         return
     if at.recovery.is_unlisted:

@@ -93,7 +93,9 @@ KINDS: Final = (
 
 
 def swapped_with(companies: Path, company_id: int) -> Owner | None:
-    """Return the owner of this company's file if two companies' files are swapped, else None."""
+    """Check whether this company's file and another company's file are swapped. If so, return the owner that is
+    stored in this company's file. Otherwise return None.
+    """
     here = owner_of(companies / f"{company_id}.db")
     if here is None or here.company_id == company_id:
         return None

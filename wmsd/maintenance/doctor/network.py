@@ -30,7 +30,7 @@ LONGEST_SECONDS: Final = 5.0
 """The timeout of the whole response."""
 LONGEST_ANSWER: Final = 65_536
 WIDEST: Final = {4: 8, 6: 16}
-"""The shortest prefix of a network that can belong to one organisation, by the version of the address."""
+"""The shortest network prefix that can belong to one organisation, by IP version."""
 EVERYWHERE: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  (compared, not bound)
 PROCESS: Final = "process {number} ({name})"
 OF_ANOTHER_USER: Final = "a process of another user"
@@ -220,7 +220,7 @@ def _named(process: Path | None) -> str:
 
 
 def _served_by(process: Path | None) -> Path | None:
-    """Return the data folder of a server process, which has the lock file of the folder open."""
+    """Return the data folder that `process` serves, or None. A server has the lock file of its folder open."""
     opened = () if process is None else map(Path, _opened(process))
     return next((each.parent for each in opened if each.name == LOCK), None)
 

@@ -33,7 +33,7 @@ def damaged_indexes(examination: Examination) -> list[DamagedIndex]:
 
 
 def empty_damaged_index(examination: Examination, damaged: DamagedIndex) -> str | None:
-    """Empty the search index. Return the reason if that failed, else None."""
+    """Empty the search index. Return the reason if that failed. Otherwise return None."""
     try:
         with sole_transaction(examination.own_file(damaged.company_id)) as connection:
             empty_index(connection)

@@ -113,7 +113,9 @@ def _authorities_in(path: Path) -> None:
 
 
 OF_CERTIFICATE: Final = ("server.certificate", "server.certificate_key")
-"""The findings about the certificate report whether these files can be read, and what they must contain."""
+"""The settings of the certificate. The findings about the certificate already report whether its files can be
+read.
+"""
 READ_BY: Final[dict[str, Callable[[Path], object]]] = {
     "server.key_file": key_file.secrets_in,
     **dict.fromkeys(OF_CERTIFICATE, Path.read_bytes),
@@ -131,7 +133,7 @@ and StorageError.
 
 
 class Need(NamedTuple):
-    """A path that must allow a use. `use` has bits of `os.access`."""
+    """A path, and the use that the server needs to make of it. `use` has bits of `os.access`."""
 
     setting: str
     path: Path
@@ -166,7 +168,7 @@ def marked_values(settings: Settings, mark: type) -> Iterator[tuple[str, Any]]:
 def secret_files(settings: Settings) -> Iterator[Path]:
     """Yield the files with secrets that the settings name.
 
-    The certificate file counts only if it contains a key. The key file may itself be a certificate.
+    The file of the certificate's key is included only if it contains a key.
     """
     named = marked_values(settings, SecretFile)
     yield from (Path(each) for key, each in named if each and key != "certificate_key")
@@ -189,18 +191,19 @@ def _read(at: Situation) -> Iterator[tuple[Need, Callable[[Path], object]]]:
 
 
 def is_for_server(at: Situation) -> bool:
-    """Return True if this user can check what the server may use: root, or the owner of the data, who runs the
-    server.
+    """Return True if this user is root or the owner of the data, and can therefore check what the server may use.
 
-    Other users only examine the data. Also return True if there is no data folder, or if this user cannot see it.
+    The owner of the data runs the server. Other users only examine the data. Also return True if there is no data
+    folder, or if this user cannot see it.
     """
     owner = _owner(at)
     return owner is None or at.user in (0, owner.st_uid)
 
 
 def _is_beside_no_data(at: Situation, place: Path) -> bool:
-    """Return True if the data folder and `place` have the same missing parent. Only the check of the data folder
-    reports this parent.
+    """Return True if `place` and the data folder are in the same folder, and this folder is missing.
+
+    The check of the data folder already reports the missing folder.
     """
     return place.parent == at.data.parent and not _is_there(place.parent)
 
@@ -268,7 +271,9 @@ def _owner(at: Situation) -> os.stat_result | None:
 
 
 def _may(need: Need, user: int, group: int) -> bool:
-    """Return True if the mode of the file allows the use. Root may do everything."""
+    """Return True if the mode of the file allows this user and group what `need` describes. Root may do
+    everything.
+    """
     if not user:
         return True
     status = need.path.stat()

@@ -33,7 +33,7 @@ class Situation:
     now: datetime
     codes: Mapping[int, str] | None = None
     marks: Mapping[int, HighWaterMark] = field(default_factory=dict)
-    """The high-water marks of the companies' files, as noted in `platform.db`."""
+    """The high-water marks of the companies' files, as recorded in `platform.db`."""
     keys: KnownKeys | None = None
     """What `platform.db` says about the keys, or None if it cannot be read."""
     clock: Known | None = None
@@ -47,7 +47,7 @@ class Situation:
     """The server that is running in the folder, or None."""
     config_file: Path | None = None
     mistakes: Sequence[str] = ()
-    """The errors in the settings. The settings concerned were left out."""
+    """The errors in the settings. Settings with errors were left out."""
     is_packed: bool = False
     """Whether the program is the one-file program, which unpacks itself into the temporary folder."""
     temporary: Path = field(default_factory=lambda: Path(tempfile.gettempdir()))

@@ -1,7 +1,7 @@
 """Findings about write-ahead logs: whether each file has the log that belongs to it.
 
-If only the database file was copied while a server was running, the copy lacks the changes in the log. The file
-itself does not show this, but `platform.db` may have noted a later change. The index of a log (`-shm`) is not
+If only the database file was copied while a server was running, the copy lacks the changes in the log. The copy
+itself does not show this, but `platform.db` may have recorded a later change. The index of a log (`-shm`) is not
 checked: a killed server may have left it, and the next server does not need it.
 """
 
@@ -14,8 +14,8 @@ from wmsd.db.files.read_only_copy import has_log, mark_of
 from wmsd.maintenance.doctor.situation import Situation
 
 LARGEST_LOG: Final = 256 * 1024 * 1024
-"""The size of a problematic log in bytes. A log is written back at 4 MB and truncated at 16 MB, so it grows larger
-only during a long read.
+"""The size in bytes above which a log is reported. A log is written back at 4 MB and truncated at 16 MB. It grows
+larger only during a long read.
 """
 LOG_MISSING: Final = FindingKind(
     "log-missing",

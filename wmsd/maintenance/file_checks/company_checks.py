@@ -52,9 +52,9 @@ PROMISES: Final[Mapping[str, tuple[str, ...]]] = {
     TOTAL: (),
     IS_NEWEST: (LAST_CHANGE,),
 }
-"""The sentence of each promise, and the texts that name the records and the values if the promise is broken."""
+"""For each promise, which is a sentence: the texts that describe records and values if the promise is broken."""
 READINGS: Final = (REFERENCES_LEAD, ROWS_COUNTED)
-"""Promises about one table. They are reported only if damage prevents the check."""
+"""Promises about one table. They are reported only if damage makes their check impossible."""
 MOST_LISTED: Final = 100
 CACHE_KIB: Final = 32_768
 """The size of SQLite's cache in KiB during the checks. They look up the row of each index entry. With the usual
@@ -144,8 +144,10 @@ def _foreign(tx: Transaction) -> list[Damage]:
 
 @contextmanager
 def _as_far_as_readable(findings: Findings, promise: str) -> Iterator[None]:
-    """Record an error in the `with` block as a promise that could not be checked, if the file or the disk is
-    damaged. Otherwise raise the error, because the check itself is wrong.
+    """If damage of the file or the disk stops the `with` block, record in `findings` that `promise` could not be
+    checked.
+
+    Raise any other error, because it means that the check itself is wrong.
     """
     try:
         yield

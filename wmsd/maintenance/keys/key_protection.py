@@ -21,7 +21,7 @@ TOKENS: Final = """
     WHERE tokens.revoked_at IS NULL AND tokens.expires_at > ? AND users.disabled_at IS NULL
 """
 CREDENTIALS: Final = "SELECT coalesce(sum(json_extract(figures, '$.credentials')), 0) FROM company_figures"
-"""The number of credentials at the last read of each company's file. No file is opened for this count."""
+"""Counts the credentials of all companies. It reads stored figures, so no company's file is opened."""
 LOST: Final = (
     "If this machine is lost, all API tokens ({tokens}) and webhook credentials ({credentials}) are "
     "lost with it, because no backup contains the keys."
@@ -91,8 +91,9 @@ def read_known_keys(tx: Transaction) -> KnownKeys:
 
 
 def protection(known: KnownKeys, settings: Backup, has_backup: bool) -> Protection:
-    """Judge the protection of the keys. `has_backup` says whether a scheduled backup exists. Before the first
-    backup, no decision is needed.
+    """Return whether the keys can be lost, and what to do about it.
+
+    `has_backup` says whether a scheduled backup exists. Before the first backup, no decision is needed.
     """
     state, line = _state(known, settings)
     can_be_lost = known.tokens or known.credentials
@@ -134,7 +135,7 @@ def _state(known: KnownKeys, settings: Backup) -> tuple[State, str]:
 
 
 def key_protection_verb(platform: Database) -> Verb:
-    """Return the server's handler of the request with which a command reads `KnownKeys`."""
+    """Return the function with which the server answers a command that asks for `KnownKeys`."""
 
     async def answer(session: Session, argument: Any) -> dict[str, Any]:
         return (await platform.read(read_known_keys))._asdict()

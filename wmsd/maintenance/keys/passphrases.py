@@ -18,11 +18,11 @@ LEAST_LETTERS: Final = 12
 FOR_OTHERS: Final = 0o077
 MEASUREMENTS: Final = 10
 TOO_MUCH_WORK: Final = "Excessive work parameter"
-"""The beginning of age's error if decryption on this machine would take more than 16 times as long as encryption
-took on the machine that encrypted.
+"""The beginning of the error of age if decryption would take too long: more than 16 times as long on this machine
+as encryption took on the machine that encrypted.
 
-age measures the speed of the machine each time, within milliseconds. On a busy machine, one measurement may be far
-off.
+age measures the speed of the machine each time, within milliseconds. On a busy machine, one measurement can be far
+from the true speed.
 """
 NO_TEXT: Final = "The passphrase file {path} is not UTF-8 text."
 TOO_SHORT: Final = "The passphrase in {path} is too short: its first line must have at least {least} characters."

@@ -29,7 +29,7 @@ PREFIX: Final = "age-secret-key-"
 NUMBER: Final = re.compile(r"[0-9]{1,2}[.):]?", re.ASCII)
 """A number before a word, as in a numbered list."""
 ALIKE: Final = 0.5
-"""The least similarity, from 0 to 1, of a listed word that is suggested for a mistyped one."""
+"""How similar a word of the list must be to a mistyped word, to be suggested: from 0 to 1."""
 
 
 class WrongPhrase(NotOpened):

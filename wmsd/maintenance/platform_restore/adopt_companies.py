@@ -30,8 +30,8 @@ class Lost(NamedTuple):
     companies: Mapping[int, Company]
     """The companies by id. Empty if the file cannot be read."""
     ended: Collection[int]
-    """The companies that were deleted in the replaced platform.db. An interrupted deletion has left their
-    files.
+    """The companies that were deleted in the replaced platform.db. Files of such companies may be left from an
+    interrupted deletion.
     """
     marks: Mapping[int, HighWaterMark]
     is_whole: bool
@@ -42,7 +42,8 @@ class AdoptedCompany(NamedTuple):
     id: int
     code: str
     had_code: str
-    """The code in the file. It differs from `code` if another company has it now."""
+    """The company's code that is stored in its file. It differs from `code` if another company now has this code.
+    """
     name: str
     modules: list[str]
     is_known: bool
@@ -54,7 +55,7 @@ class Settled(NamedTuple):
     deleted: list[str]
     """The codes of companies that were deleted after the backup."""
     without_file: list[str]
-    """The codes of companies whose file is missing, without a sign that they were deleted."""
+    """The codes of companies whose file is missing, although nothing shows that they were deleted."""
     not_adopted: list[str]
     """The files that do not name their owner, or that belong to another installation."""
 
@@ -70,8 +71,8 @@ class Settling:
         self._who = who
 
     def settle(self, platform: Path) -> Settled:
-        """Add the companies whose files are in the data folder to the restored platform.db, and end those that
-        were deleted.
+        """Settle the companies in the restored platform.db. Add those whose files are in the data folder, and end
+        those that were deleted.
 
         No process may have the restored platform.db open. Raise sqlite3.Error if that fails.
         """
@@ -116,8 +117,11 @@ class Settling:
         return sorted((each for each in files if each.stem[0] != "0"), key=lambda path: int(path.stem))
 
     def _is_deleted(self, company_id: int, code: str, codes: Collection[str]) -> bool:
-        """Return True if the company was deleted after the backup. `codes` are the codes of newer companies. Two
-        companies never have the same code at the same time, so the older company with such a code was deleted.
+        """Return True if the company was deleted after the backup. `codes` are the codes of companies that were
+        created after the backup.
+
+        No two companies have the same code at the same time. If a newer company has the code of this company, this
+        company was deleted.
         """
         if self._lost.companies:
             return company_id not in self._lost.companies

@@ -8,8 +8,8 @@ from wmsd.db.engine.transaction import Transaction
 
 LEAST_LEAP: Final = 10_000
 TIMES: Final = 10
-"""The size of the gap, as a multiple of the most ids that were used in any period as long as the age of the
-backup.
+"""The factor for the size of the gap. It multiplies the most ids that were ever used in a period as long as the
+age of the backup.
 """
 COUNTED: Final = """
     SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE '%AUTOINCREMENT%' ORDER BY name
@@ -36,7 +36,7 @@ def leap_size(tx: Transaction, age: timedelta) -> int:
 
 
 def leap_platform_ids(tx: Transaction, by: int) -> None:
-    """Skip `by` ids in every table whose ids are never used twice."""
+    """Skip `by` ids in every table that never uses an id twice."""
     for table in _tables(tx):
         raise_to(tx, table, tx.value(LAST, (table,)) + by)
 

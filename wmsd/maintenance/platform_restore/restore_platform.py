@@ -29,8 +29,7 @@ class PlatformRestored(NamedTuple):
     """The folder with the previous files, or None if there were no files."""
     settled: Settled
     shut_out: RevokedAccess
-    """The users, tokens and other access that had been revoked since the backup, and that the restore has revoked
-    again.
+    """The access that was revoked after the backup, such as tokens. The restore has revoked this access again.
     """
     keys: str
     """How the installation got its keys, as in `Restored`."""

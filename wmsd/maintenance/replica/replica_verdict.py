@@ -1,4 +1,4 @@
-"""The verdict whether the replica is complete, as a sentence."""
+"""The check whether the replica is complete. The result is a sentence."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
@@ -17,13 +17,13 @@ class Verdict(NamedTuple):
     ok: bool
     sentence: str
     behind: dict[str, float | None]
-    """The files that are not replicated in time, and the seconds since their last replication, or None if there
-    was none.
+    """The files whose replication is late, with the seconds since the last replication. None means that the file
+    was never replicated.
     """
 
 
 def replica_verdict(folder: DataFolder, now: datetime | None = None) -> Verdict:
-    """Judge whether Litestream has replicated every database file of the folder in the last 15 seconds. `now` is
+    """Return whether Litestream has replicated every database file of the folder in the last 15 seconds. `now` is
     the current time by default.
     """
     try:

@@ -55,7 +55,8 @@ class TakenOver(NamedTuple):
 
 
 Tell = Callable[[str, int, int], None]
-"""A progress function. Its arguments are a company's code, the number of finished companies, and of all companies.
+"""A function that reports progress. Its arguments are the code of a company, the number of finished companies, and
+the number of all companies.
 """
 
 
@@ -112,8 +113,10 @@ class Replica:
         )
 
     def _known(self, platform: Path) -> tuple[list[Owner], dict[int, HighWaterMark]]:
-        """Return the owners of all companies' files, and the high-water marks by company id. The marks are at most
-        a minute older than the replica.
+        """Skip ids in the restored platform.db, so that no id is used twice. Return the owners of all companies'
+        files, and the high-water marks by company id.
+
+        The marks are at most a minute older than the replica.
         """
         try:
             leap_ids(platform)

@@ -48,8 +48,9 @@ class Made:
 
 
 def made(part: Part, hiding: Hiding) -> Made:
-    """Create a part of the bundle. An error is written in place of the part, because the bundle exists to report
-    errors.
+    """Create a part of the bundle. `hiding` removes the secrets from the part.
+
+    If that fails, the part contains the error instead, because the bundle exists to report errors.
     """
     try:
         found = part.make()

@@ -29,8 +29,10 @@ QUERY: Final = re.compile(r"(/[^\s?\"]{0,500}\?)[^\s\"]++")
 
 
 class Hiding:
-    """The removal of secrets from texts, according to the settings. The companies' codes are replaced by their
-    ids: `codes` has the codes by id. If `codes` is None, the codes are kept.
+    """Removes secrets and e-mail addresses from texts. The known secrets come from the settings.
+
+    `codes` has the codes of companies by id. In the texts, the codes are replaced by the ids. If `codes` is None,
+    the codes are kept.
     """
 
     def __init__(self, settings: Settings, codes: Mapping[int, str] | None = None) -> None:
@@ -72,7 +74,7 @@ def secrets_of(settings: Settings) -> Iterator[str]:
 
 
 def _held(file: Path) -> Iterator[str]:
-    """Yield the lines of the file. A file that cannot be read reveals nothing."""
+    """Yield the lines of a file with secrets, without short lines. Yield nothing if the file cannot be read."""
     with suppress(OSError), file.open("rb") as opened:
         text = opened.read(MOST_READ).decode("utf-8", "replace")
         yield from (line for each in text.splitlines() if len(line := each.strip()) >= LEAST_SECRET)

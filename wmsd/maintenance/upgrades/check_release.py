@@ -144,8 +144,10 @@ def _verified(source: Path, taken: Path, key: minisign.PublicKey, text: bytes) -
 
 
 def describe_release(program: ProgramFile, proof: Proof) -> Described:
-    """Return what the new program reports about itself. Raise StorageError if it does not run, if its version is
-    not the signed one, or if this version is not older.
+    """Ask the new program to describe itself, and return its answer.
+
+    Raise StorageError if the new program does not run, if its version is not the signed one, or if it is not newer
+    than this program.
     """
     found = _asked(program.new)
     if proof.signed_for not in (None, found.version):

@@ -65,9 +65,9 @@ class Trial:
 def begin(data: DataFolder) -> Trial | None:
     """Begin or revert an upgrade when a server starts. Call this function with the data folder locked.
 
-    If this program is the new one of a running upgrade, return the trial. Otherwise return None. If this program
-    is the previous one, first put the files back, because the upgrade has failed. Raise StorageError,
-    sqlite3.Error or OSError if that fails.
+    If this program is the new one of a running upgrade, return a `Trial`, which ends the upgrade later. If this
+    program is the previous one, the upgrade has failed: put the files back, and return None. If no upgrade is
+    running, return None. Raise StorageError, sqlite3.Error or OSError if that fails.
     """
     upgrade = read_upgrade(data.path)
     if upgrade is None or upgrade.outcome != "under way":

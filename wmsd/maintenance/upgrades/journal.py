@@ -1,7 +1,7 @@
-"""The running or last upgrade of a data folder: `upgrade.json`.
+"""The record of the running or last upgrade of a data folder: `upgrade.json`.
 
-`wmsd upgrade` writes this file before it puts the new program in place, and every server reads the file when it
-starts. Therefore the command and the server know what to do, even after a power failure.
+`wmsd upgrade` writes this file before it installs the new program, and every server reads the file when it starts.
+Therefore the command and the server know what to do, even after a power failure.
 """
 
 from pathlib import Path

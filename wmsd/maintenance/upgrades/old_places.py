@@ -28,13 +28,16 @@ class Settled(NamedTuple):
     sentences: list[str]
     """Sentences that name each old place that is still used, and say what to do about it."""
     two_of_data: list[str]
-    """A sentence, if there are data in both places."""
+    """One sentence if both the old and the new place contain data. Otherwise empty."""
     two_of_backups: list[str]
-    """A sentence, if there are backups of this installation in both places."""
+    """One sentence if both the old and the new place contain backups of this installation. Otherwise empty."""
 
 
 def use_old_places(settings: Settings, layers: Sequence[Layer]) -> Settled:
-    """Return the settings with the old folders that are still in use, and sentences about what to settle."""
+    """Find the old folders that are still used. Return the settings with these folders.
+
+    The result also has sentences that say what a person should change. `layers` are the sources of the settings.
+    """
     found = Settled(settings, [], [], [])
     for file, each in _of_file(layers):
         found = _of_path(found, file, each)
@@ -77,8 +80,9 @@ def _of_path(found: Settled, file: Layer, each: RelativePath) -> Settled:
 
 
 def _old_paths(file: Layer, value: str) -> Iterator[Path]:
-    """Yield the places that a relative path meant in earlier versions: in the current directory, and in the
-    directory of the service.
+    """Yield the paths that `value`, a relative path in the configuration file, could mean in earlier versions.
+
+    It was relative to the current directory, and this could be the directory of the service.
     """
     yield from _from_here(value)
     if Path(file.name) == CONFIG:
@@ -86,8 +90,8 @@ def _old_paths(file: Layer, value: str) -> Iterator[Path]:
 
 
 def _looks_for(settings: Settings, name: tuple[str, str]) -> tuple[Callable[[Path], bool], str]:
-    """Return a function that tells whether a path has what the setting `name` is for, and a noun for it, such as
-    "data".
+    """Return a function that checks whether a path contains what the setting `name` needs. Also return a noun for
+    this content, such as "data".
     """
     if name == DATA:
         return _has_data, "data"
@@ -97,8 +101,9 @@ def _looks_for(settings: Settings, name: tuple[str, str]) -> tuple[Callable[[Pat
 
 
 def _of_default(found: Settled) -> Settled:
-    """Return the result for a backup folder that no setting names: the default folder, or ./backups as earlier
-    versions used it.
+    """Settle the backup folder if no setting names it: use the default folder, or ./backups like earlier versions.
+
+    Return `found` with the backup folder, and with a sentence if a person should change something.
     """
     data, now = Path(found.settings.server.data), Path(found.settings.backup.folder)
     if _is_made_in(now, found.settings):
@@ -171,7 +176,7 @@ def _are_one(one: Path, other: Path) -> bool:
 
 
 def _from_here(value: str) -> Iterator[Path]:
-    """Yield the path relative to the current directory, or nothing if that directory was removed."""
+    """Yield the relative path `value` in the current directory. Yield nothing if this directory was removed."""
     current = here()
     if current is not None:
         yield Path(current) / value

@@ -29,7 +29,9 @@ from wmsd.maintenance.upgrades.kept_copies import COPY_AND_LOG
 
 
 class Change(BaseModel):
-    """A number that the upgrade changes, summed over all files. A new table has no rows before."""
+    """A figure that the upgrade changes, such as the number of rows in a table. `before` and `after` are sums over
+    all files.
+    """
 
     what: str
     before: int
@@ -99,8 +101,10 @@ def rehearse(archive: Path, scratch_in: Path, tell: Tell) -> Rehearsal:
 def _try(
     archive: Path, manifest: Manifest, file: BackedUpFile, target: Path, problems: list[str]
 ) -> tuple[float | None, Figures]:
-    """Migrate one file, and add sentences to `problems`. Return the seconds of the migration, or None if the file
-    was up to date already. Also return the numbers of the file afterwards.
+    """Migrate one file, and add a sentence to `problems` for each problem.
+
+    Return how many seconds the migration took, or None if the file was up to date already. Also return the figures
+    of the file after the migration.
     """
     name = file.code or PLATFORM_FILE
     unpack_file(archive, file, target)
@@ -117,7 +121,7 @@ def _try(
 
 
 def _flat(figures: Figures) -> dict[str, int]:
-    """Return the numbers whose changes are reported: rows and sums."""
+    """Return the figures whose changes are reported: the numbers of rows, and the sums."""
     return {
         **{f"rows of {name}": rows for name, rows in figures.rows.items()},
         **{f"sum of {name}": total for name, total in figures.sums.items()},

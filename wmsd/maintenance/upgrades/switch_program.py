@@ -72,9 +72,7 @@ def how_started(pid: int) -> HowStarted:
 
 
 class ChangeOver:
-    """The switch to another program. `seconds` is the time that the new server has until it must accept
-    requests.
-    """
+    """The switch to another program. The new server must accept requests within `seconds`."""
 
     def __init__(
         self, data: DataFolder, program: ProgramFile, upgrade: Upgrade, server: Serving, seconds: float
@@ -101,11 +99,11 @@ class ChangeOver:
             raise
 
     def finish(self, look: Callable[[Serving], str | None]) -> Serving:
-        """Wait until the new server accepts requests, and return it. Before this call, close the connection to the
-        old server, because the new server waits until no command uses lent files.
+        """Wait until the new server accepts requests, and return it.
 
-        `look` returns why the server is not healthy, or None. Raise StorageError if the new program does not work;
-        the previous program is then in place again. Raise OSError if a file cannot be written.
+        Before this call, close the connection to the old server, because the new server waits until no command
+        uses lent files. `look` returns why a server is not healthy, or None. Raise StorageError if the new program
+        does not work; the previous program is then in place again. Raise OSError if a file cannot be written.
         """
         serving = self._await_server(self._upgrade.to_version, self._seconds)
         reason = None if serving is None else look(serving)

@@ -86,10 +86,10 @@ async def begin_examination(service: OversightService, caller: Caller, call: Fro
 
 
 def _begin(work: Examinations | ScheduledBackups | None, command: str) -> None:
-    """Start work in a separate process.
+    """Start `work` in a separate process.
 
-    Raise Problem (409) if the work is already running, or if this server cannot start it. In the second case, the
-    error recommends `command`.
+    Raise Problem (409) if the work is already running. Also raise Problem (409) if `work` is None, because this
+    server cannot start it. The error then recommends `command`.
     """
     if work is None:
         raise Problem("INVALID_STATUS", CANNOT.format(command))

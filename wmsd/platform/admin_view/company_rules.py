@@ -21,7 +21,7 @@ class CompanyRule(Model):
 
     name: str
     value: bool | int | float | None
-    """None if there is no such limit."""
+    """None if the company has no limit of this kind."""
     origin: Origin
     setting: str | None = None
 
@@ -48,7 +48,7 @@ async def list_company_rules(service: OversightService, caller: Caller, id: int)
 
 
 def _rules(service: OversightService, company: Company) -> Iterator[CompanyRule]:
-    """Yield the rules that come from `platform.db` and the settings, not from the company's file."""
+    """Yield the rules that are not stored in the company's file. They come from `platform.db` and the settings."""
     settings, operator = service.installation.settings, company.operator
     limits = {
         "requests_per_minute": company_limits.requests_per_minute(company, settings.limits),

@@ -33,7 +33,9 @@ MOST_BEHIND: Final = 20
 
 
 def progress_of(line: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the progress of work in a separate process, or None if the work has not reported any."""
+    """Return the progress of work from `line`, the last report of its process. Return None if there is no report
+    yet.
+    """
     try:
         return Progress.model_validate({"doing": "examining", **line}).model_dump()
     except ValidationError:
@@ -41,7 +43,7 @@ def progress_of(line: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def moves(installation: Installation, companies: Mapping[int, Company]) -> dict[str, str]:
-    """Return the companies that are frozen, and since when, as the detail of the check `moves`."""
+    """Return the detail of the check `moves`: which companies are frozen, and since when."""
     now = installation.clock.now()
     frozen = [
         freeze_sentence(each.code, each.frozen_at, now)
@@ -52,7 +54,7 @@ def moves(installation: Installation, companies: Mapping[int, Company]) -> dict[
 
 
 def failed(installation: Installation, companies: Mapping[int, Company]) -> dict[str, str]:
-    """Return the files that cannot be used, and why, as the detail of the check `database`.
+    """Return the detail of the check `database`: which files cannot be used or written, and why.
 
     Call this function on the thread of the event loop.
     """
@@ -127,7 +129,7 @@ def _behind(names: list[str]) -> str:
 
 
 def _of_file(installation: Installation, name: str) -> str:
-    """Return the code of the company whose database file has this name. Return `name` itself for `platform.db`."""
+    """Return the code of the company that owns the database file `name`. For `platform.db`, return `name`."""
     stem = Path(name).stem
     return installation.files.code_of(int(stem)) if stem.isdecimal() else name
 

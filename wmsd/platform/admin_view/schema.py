@@ -71,8 +71,8 @@ class LastExamination(Model):
 class AlertShown(Model):
     """An open alert.
 
-    `facts` fill the places in the sentence of the alert's kind. `subject` says what the alert is about, such as a
-    company's id.
+    `facts` are the values for the placeholders in the sentence of this kind of alert. `subject` says what the
+    alert is about, such as a company's id.
     """
 
     kind: str
@@ -111,7 +111,11 @@ class InstallationHealth(Model):
 
 
 Proof = Literal["proven", "wrong", "none", "unreadable", "another"]
-"""Whether a proof has shown that the archive can be restored. `another` is an archive of another installation."""
+"""Whether a proof has shown that the archive can be restored.
+
+`wrong`: the proof found problems. `none`: there was no successful proof. `unreadable`: the archive cannot be read.
+`another`: the archive belongs to another installation.
+"""
 
 
 class SealedPhrase(Model):

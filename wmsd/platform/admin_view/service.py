@@ -25,8 +25,8 @@ class Started:
     layers: Sequence[Layer] = ()
     config_file: Path | None = None
     complete: Complete = NOTHING_ADDED
-    """A function that adds options to each command in a text. They select this installation, so that the command
-    works in any folder of this machine.
+    """A function that adds options to each command in a text. With these options, the command works with this
+    installation from any folder of this machine.
     """
 
 

@@ -77,9 +77,7 @@ def _candidates(lines: Sequence[str], section: str, key: str) -> Iterator[int]:
 
 
 def _sets(lines: Sequence[str], number: int, section: str, key: str) -> bool:
-    """Return True if the value that begins in the line with the index `number` sets the key. A value may have
-    several lines.
-    """
+    """Return True if the line with the index `number` sets the key. The value may continue on the next lines."""
     ends = range(number + 1, min(number + MOST_LINES, len(lines)) + 1)
     whole = next((found for end in ends if (found := _parsed(lines[:end])) is not None), {})
     return key in whole.get(section, {})

@@ -1,4 +1,4 @@
-"""The kernel interface: the whole installation, for the person who runs the platform (decisions, section 4)."""
+"""The kernel interface: operations on the whole installation, for the person who runs the platform."""
 
 import asyncio
 from collections.abc import Iterable, Mapping

@@ -25,8 +25,10 @@ DELIVERIES: Final = "SELECT status, rows FROM webhook_delivery_counts"
 
 @dataclass(slots=True)
 class Figures:
-    """The numbers of a company: `rows` by resource, `by_status` by resource and status, webhook `deliveries` by
-    status, `events` of one month by name, and the number of all events so far.
+    """The statistics of a company.
+
+    `rows` are counted by resource, and `by_status` by resource and status. `deliveries` are webhook deliveries by
+    status. `events` are the events of one month by name, and `events_ever` is the number of all events.
     """
 
     rows: Counter[str] = field(default_factory=Counter)

@@ -1,1 +1,1 @@
-"""Today: all companies of a person on one page, the most urgent first."""
+"""The page Today: all companies that a person may use, the most urgent first."""

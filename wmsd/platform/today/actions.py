@@ -16,7 +16,7 @@ from wmsd.server.today.kept_figures import Days, TodayFigures
 from wmsd.server.today.quota_watch import QuotaWatch
 
 WORTH_TELLING: Final = 0.1
-"""The smallest share of a processor for which a company or a person is listed as a cost."""
+"""The smallest processor use for which a company or a person is listed under `costs`. 1 is a whole processor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ async def get_today(service: TodayService, query: TodayQuery, caller: Caller) ->
 
 
 async def _costs(service: TodayService, caller: Caller) -> list[PayerFigures]:
-    """Return the companies and people that use much of the processor now.
+    """Return the companies and people whose processor use is high now.
 
     Return an empty list unless the caller is a platform admin who may use all companies.
     """
@@ -64,7 +64,7 @@ async def _costs(service: TodayService, caller: Caller) -> list[PayerFigures]:
 
 
 def _allowed(service: TodayService, caller: Caller) -> frozenset[str]:
-    """Return the names of the numbers that the caller's abilities allow."""
+    """Return the names of the figures, such as `late_orders`, that the caller's abilities allow."""
     return frozenset(
         name for name, needed in NEEDED.items() if all(each.ability in caller.abilities for each in needed)
     )

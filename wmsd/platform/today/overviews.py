@@ -1,7 +1,8 @@
-"""The companies of a person for the page Today, in order, with totals, as far as the person may see them.
+"""The overview for the page Today: the companies of a person, sorted by urgency, with totals.
 
-People who may see the same share one overview, and one view of each company. Both are cached until a company or
-its numbers change. Therefore Today answers nearly as fast with 1 000 companies as with ten.
+An overview contains only what the person may see. People with the same rights share one overview, and one `View`
+of each company. Both are cached until a company or its figures change. Therefore Today answers nearly as fast with
+1 000 companies as with ten.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,14 +22,14 @@ from wmsd.warehouse.returns.kind import RETURNS
 from wmsd.warehouse.sales_orders.kind import SALES_ORDERS
 
 MOST_LATE: Final = MOST_LISTED
-"""How many late documents are shown, of all companies together. The oldest are shown first."""
+"""How many late documents an overview contains, for all companies together. The oldest come first."""
 MOST_KEPT: Final = 32
-"""How many overviews are cached. People who may see the same share one overview."""
+"""How many overviews are cached. People with the same rights share one overview."""
 ORDERS, INBOUND, RETURNED, COUNTED = (kind.table.name for kind in (SALES_ORDERS, PURCHASE_ORDERS, RETURNS, COUNTS))
 
 
 class Needed(NamedTuple):
-    """The ability and the module that a person needs to see a number."""
+    """A condition for a figure: the ability that the person needs, and the module that the company needs."""
 
     ability: str
     module: str
@@ -51,9 +52,9 @@ NEEDED: Final[Mapping[str, tuple[Needed, ...]]] = {
     "low": (Needed("stock:read", "stock"), Needed("articles:read", "articles")),
     "events": OF_WEBHOOKS,
 }
-"""What a person needs to see each number: the right to read the list to which the number links."""
+"""The conditions for each figure. The same abilities allow reading the list that the figure links to."""
 TROUBLE: Final = ("late_orders", "late_inbound", "given_up", "low")
-"""The numbers that should be 0, the worst first."""
+"""The figures that count problems, the worst problem first."""
 LATE: Final = {ORDERS: "late_orders", INBOUND: "late_inbound"}
 NEVER: Final = "9999"
 """A text that sorts after every date."""
@@ -61,9 +62,9 @@ NEVER: Final = "9999"
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A company with its numbers and its late documents by kind, as far as a person may see them.
+    """A company as people with certain rights see it: its figures, and its late documents by kind.
 
-    In the order of `rank`, the companies with the oldest problems come first. If the problems are equally old, the
+    `rank` is a sort key: the companies with the oldest problems come first. If the problems are equally old, the
     companies with the most problems come first.
     """
 
@@ -72,14 +73,14 @@ class View:
     late: Mapping[str, Late]
     rank: tuple[str, list[int], str]
     kept: CompanyFigures | None
-    """The numbers that the view shows, or None if they were not read yet."""
+    """The stored figures that this view is made from, or None if they were not read yet."""
     month: str
 
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """All companies of a person. `views` start with the company that has the oldest problem. `names` has the
-    companies' names by code.
+    """All companies of a person. `views` is sorted: the company with the oldest problem comes first. `names` has
+    the display name of each company, by the company's code.
     """
 
     views: Sequence[View]
@@ -93,16 +94,16 @@ class Overviews:
         self._figures = figures
         self._access = access
         self._views: dict[tuple[int, frozenset[str]], View] = {}
-        """The views by company and by the names of visible numbers."""
+        """The cached views, by company id and by the names of the figures that the view shows."""
         self._known: dict[tuple[frozenset[int] | None, frozenset[str]], Overview] = {}
         self._companies: Mapping[int, Company] = {}
         self._state: tuple[int, str] | None = None
-        """The version and the month of the numbers in the overviews."""
+        """The version and the month of the figures in the cached overviews."""
 
     async def of(self, company_ids: frozenset[int] | None, allowed: frozenset[str]) -> Overview:
         """Return the overview of these companies, or of all companies if `company_ids` is None.
 
-        `allowed` has the names of the numbers that the person's abilities allow.
+        `allowed` has the names of the figures that the person's abilities allow.
         """
         companies, state = await self._access.companies(), (self._figures.version, self._figures.month)
         if companies is not self._companies or state != self._state:
@@ -167,18 +168,20 @@ def _values(kept: CompanyFigures, month: str) -> dict[str, int]:
 
 
 def _total(values: list[int | None]) -> int | None:
-    """Return the sum of the known values, or None if every value is None. The sum of an empty list is 0.
+    """Return the sum of the values that are not None. Return None if all values are None, and 0 if there are no
+    values.
 
-    A value is None if the person may not see it.
+    A value is None if the person may not see it, or if it was not read yet.
     """
     known = [each for each in values if each is not None]
     return sum(known) if known or not values else None
 
 
 def _late(views: Sequence[View], names: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Return the oldest late documents. Documents of the same day are in the order of their companies.
+    """Return the oldest late documents of all companies, at most MOST_LATE, the oldest first.
 
-    The first MOST_LATE views are enough, because `views` start with the companies of the oldest documents.
+    It is enough to search the first MOST_LATE views, because `views` starts with the companies of the oldest
+    documents.
     """
     found = [
         (each.company, kind, document)

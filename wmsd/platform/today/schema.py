@@ -1,4 +1,4 @@
-"""The answers for the page Today: each company with its numbers, and the late documents of all companies."""
+"""The answers for the page Today: each company with its figures, and the late documents of all companies."""
 
 from typing import Annotated
 
@@ -14,7 +14,7 @@ class TodayQuery(PageQuery):
 
 
 class CompanyToday(Model):
-    """A company as a person may see it. A number is null if an ability or a module for it is missing."""
+    """A company and its figures. A figure is null if the caller may not see it, or if it was not read yet."""
 
     id: Id
     code: str
@@ -27,7 +27,8 @@ class CompanyToday(Model):
     suspended_at: Timestamp | None
     """The time since which the company has been suspended, or null."""
     storage_percent: int | None
-    """The used part of the company's storage, once it is nearly full; before that null."""
+    """The used percentage of the storage that the company may use, or null while the storage is not nearly full.
+    """
     late_orders: int | None
     to_load_today: int | None
     orders_not_taken: int | None
@@ -44,7 +45,7 @@ class CompanyToday(Model):
     requests: int
     """The number of requests in the last minute."""
     limit: int
-    """The most requests in a minute."""
+    """The largest number of requests that the company may send per minute."""
 
 
 class LateToday(Model):
@@ -57,13 +58,13 @@ class LateToday(Model):
     due: str
     partner: str | None
     waits_for: str | None
-    """The open transport or reception that the document is on."""
+    """The code of the unfinished transport or reception that the document is assigned to, or null."""
     company_id: Id
     company: str
 
 
 class Today(Model):
-    """The page Today. `totals` are those of all companies that the caller may use, not only of this page."""
+    """The page Today. `totals` has the sums for all companies that the caller may use, not only for this page."""
 
     day: str
     """The date in the time zone of the installation."""
@@ -72,4 +73,4 @@ class Today(Model):
     totals: dict[str, int | None]
     late: list[LateToday]
     costs: list[PayerFigures]
-    """The companies and people that use much of the processor now. Only platform admins see them."""
+    """The companies and people whose processor use is high now. Only platform admins see them."""

@@ -128,9 +128,10 @@ class Alerts:
                 return
 
     def _note(self, way: ChannelName, sent: Waiting, error: str | None) -> None:
-        """Store the result of an attempt.
+        """Store the result of an attempt to send a notice. `error` is None if the notice was sent.
 
-        Meanwhile more notices may have been added, and this notice may have been dropped because of the limit.
+        During the attempt, other notices may have been queued. If the queue was full, this notice was dropped from
+        it.
         """
         now, kept = self._clock.now(), self.kept
         others = [each for each in kept.waiting_of(way) if each.notice.id != sent.notice.id]

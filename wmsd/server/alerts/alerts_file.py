@@ -33,7 +33,7 @@ class OpenAlert(Alert):
 
 
 class Rise(StoredModel):
-    """The number of failed webhook deliveries of a company that are no longer tried, and the time when the number
+    """The number of a company's webhook deliveries that failed at the last attempt, and the time when this number
     last grew.
     """
 
@@ -72,7 +72,7 @@ class Kept(StoredModel):
     waiting: dict[ChannelName, list[Waiting]] = {}
     failures: dict[ChannelName, Failure] = {}
     number: int = 0
-    """The number of the last notice."""
+    """The serial number of the newest notice."""
 
     def waiting_of(self, way: ChannelName) -> list[Waiting]:
         return self.waiting.get(way, [])
@@ -86,7 +86,7 @@ class Kept(StoredModel):
         return self.model_copy(update={"failures": known})
 
     def only_of(self, ways: Collection[ChannelName]) -> "Kept":
-        """Return the state without waiting notices and failures of channels that the settings no longer name."""
+        """Return the state with the waiting notices and failures of only these channels."""
         waiting = {name: each for name in ways if (each := self.waiting_of(name))}
         failures = {name: each for name, each in self.failures.items() if name in ways}
         return self.model_copy(update={"waiting": waiting, "failures": failures})
@@ -98,7 +98,9 @@ def read_alerts(data: Path) -> Kept:
 
 
 def as_of(data: Path) -> str:
-    """Return when the stored state last changed, as a part of a sentence, or "" if the time is unknown."""
+    """Return the time of the last change of the stored state, as a phrase such as ", as of
+    2026-11-20T13:25:00.123Z". Return "" if the time is unknown.
+    """
     try:
         at = datetime.fromtimestamp((data / FILE).stat().st_mtime, UTC)
     except (OSError, ValueError, OverflowError):

@@ -1,7 +1,7 @@
 """The channels that send alerts out of the installation: a signed request, a program, and e-mail (`mail.py`).
 
-The admin chooses the program. If a receiver or program fails, a channel raises no error, but returns an Outcome
-with the error as a sentence.
+The admin chooses the program. If an alert cannot be sent, a channel raises no error. It returns an Outcome with a
+sentence about the error.
 """
 
 import asyncio
@@ -50,8 +50,8 @@ def channels_of(
 ) -> list[Channel]:
     """Return the channels that the settings name.
 
-    `code` is the code that a test e-mail asks the admin to type. `complete` adds to the commands in alerts the
-    options that the installation needs.
+    A test e-mail asks the admin to type `code`. `complete` is a function for the texts of alerts: it adds the
+    options that select this installation to each command.
     """
     found: list[Channel] = []
     if settings.alerts.url:
@@ -195,12 +195,12 @@ async def _talk(process: asyncio.subprocess.Process, body: bytes) -> str:
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
-    """Kill the process and all processes that it has started, which belong to the same group."""
+    """Kill the process and every process in its group, such as its child processes."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     await process.wait()
 
 
 def end_of_output(said: bytes) -> str:
-    """Return the end of an output, on one line and without control characters."""
+    """Return the end of a program's output on one line, without control characters."""
     return one_line(said.decode(errors="replace"))[-LONGEST_SHOWN:].rstrip(".")

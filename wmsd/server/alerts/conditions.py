@@ -1,4 +1,4 @@
-"""The detection of problems that need a person.
+"""Finds the problems that need a person.
 
 The checks use data that the server has anyway. They open no company's file, except a file that could not be used
 before.
@@ -36,16 +36,17 @@ if TYPE_CHECKING:
     from wmsd.maintenance.replica.replica_verdict import Verdict
 
 BEHIND_SECONDS: Final = 120.0
-"""The seconds for which a replica must be behind before an alert. A shorter delay is normal at the start and after
-a large import.
+"""If a replica has been behind for this number of seconds, an alert begins. A shorter delay is normal at the start
+and after a large import.
 """
 CANNOT_BE_WRITTEN: Final = "The file cannot be written now."
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The result of a check. `unknown` has the names of the kinds of alert that could not be checked this time.
-    `rises` has the failed webhook deliveries by company id, for the next check.
+    """The problems that a check has found. `unknown` has the kinds of alerts that could not be checked this time.
+    `rises` has the counts of failed webhook deliveries by company id. The next check compares its counts with
+    them.
     """
 
     troubles: list[Trouble]
@@ -106,7 +107,9 @@ class Looks:
         return found
 
     async def _disks(self, found: Found) -> None:
-        """Check the disk. The level of `DiskWatch` decides, because it does not change back and forth near a
+        """Check the free space of the disk.
+
+        Use the level of `DiskWatch`, because it does not switch back and forth when the free space is near a
         threshold.
         """
         if self._disk.level is Level.GOOD:
@@ -155,10 +158,11 @@ class Looks:
         self._given_up(found, codes)
 
     async def _try_again(self, were_down: AbstractSet[int]) -> None:
-        """Open the files of companies with an open alert, unless the server knows already that they fail.
+        """Open the files of the companies with an open alert, except the files that the server already knows to
+        fail.
 
-        After a restart, the server notices a damaged file only when it opens the file. Until then, the alert would
-        end although the file is still damaged.
+        After a restart, the server notices a damaged file only when it opens the file. Without this call, the
+        alert would end although the file is still damaged.
         """
         for company_id in were_down:
             if company_id not in self._installation.files.failed:
@@ -199,7 +203,9 @@ class Looks:
 
 
 async def verdict_of_replica(installation: Installation) -> "Verdict | None":
-    """Return the verdict whether the replica is complete, or None if the installation has no replica."""
+    """Check whether the replica is complete, and return the result. Return None if the installation has no
+    replica.
+    """
     if not installation.settings.replica.enabled:
         return None
     from wmsd.maintenance.replica.replica_verdict import replica_verdict  # imported here: most have no replica

@@ -22,10 +22,10 @@ class DiskWatch:
         self._folder = folder
         self._told = RepeatedFailures(LOG)
         self.level = Level.GOOD
-        """The level of the last log message."""
+        """The level that the last log message reported."""
 
     async def look(self) -> None:
-        """Check the disk. A job calls this method."""
+        """Check the free space of the disk, and log a change of the level. A job calls this method."""
         with self._told.trying(UNREADABLE, OSError):
             self.note(await asyncio.to_thread(disk_of, self._folder.path))
 

@@ -1,5 +1,7 @@
-"""Every kind of alert, with its sentences. An alert has facts, which are values by name. They replace the
-placeholders in the sentences, such as `%(company)s`.
+"""Every kind of alert, with its sentences.
+
+The sentences have placeholders such as `%(company)s`. The facts of an alert are the values for these placeholders,
+by name.
 """
 
 from collections import defaultdict
@@ -17,8 +19,8 @@ Severity = Literal["warning", "error"]
 class AlertKind(NamedTuple):
     """A kind of alert.
 
-    `more` is the sentence about further alerts of the kind that are not sent one by one. `more` is empty if only
-    one alert of the kind is possible.
+    If there are very many alerts of the kind, `more` is the sentence of one alert that stands for the others.
+    `more` is empty if only one alert of the kind is possible.
     """
 
     name: str
@@ -30,8 +32,7 @@ class AlertKind(NamedTuple):
     more: str = ""
     more_over: str = ""
     words: tuple[str, ...] = ()
-    """The texts of wmsd that may replace the placeholders of the sentences, so that these texts can be translated
-    too.
+    """The texts of wmsd that may replace a placeholder. They are listed here so that they can be translated too.
     """
 
 
@@ -173,10 +174,10 @@ BY_NAME: Final[Mapping[str, AlertKind]] = {each.name: each for each in KINDS}
 
 
 def kind_of(name: str) -> AlertKind:
-    """Return the kind with this name. For an unknown name, return a kind with the severity "error", whose
-    sentences are only the name.
+    """Return the kind with this name.
 
-    Such names come from alerts that another version has stored.
+    A stored alert of another version may have an unknown name. Then return a kind with the severity "error", and
+    use the name as every sentence.
     """
     sentence = name.replace("%", "%%")
     unknown = AlertKind(name, "error", name, sentence, sentence, "", sentence, sentence)
@@ -184,7 +185,7 @@ def kind_of(name: str) -> AlertKind:
 
 
 MORE: Final = "more"
-"""The subject of the alert that stands for all further alerts of a kind."""
+"""The `subject` of the one alert that represents all further alerts of a kind."""
 
 
 def alert_pattern(kind: AlertKind, subject: str, is_over: bool) -> str:

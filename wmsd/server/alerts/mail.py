@@ -1,7 +1,8 @@
 """The channel that sends alerts by e-mail, through a relay that the admin names.
 
-The relay's address must be one to which alerts may be sent (alerts.allow_networks). Its port is alerts.mail_port.
-If a relay hangs, wmsd stops the attempt after a fixed time. No step blocks the event loop for long.
+wmsd connects only to addresses to which alerts may be sent (`alerts.allow_networks`), and only to the port
+`alerts.mail_port`. If a relay hangs, wmsd stops the attempt after a fixed time. No step blocks the event loop for
+long.
 """
 
 import asyncio
@@ -33,7 +34,7 @@ LOG = logging.getLogger("wmsd.alerts")
 HEALTH: Final = "/admin/health"
 """The path of the health page, for the link in the e-mail."""
 SECONDS: Final = 30.0
-"""The seconds for one whole attempt."""
+"""The time limit for one attempt to send an e-mail, in seconds."""
 
 
 class ToMail:
@@ -86,8 +87,8 @@ class ToMail:
         return message(notice, self._data, self._settings, self._code, self._complete, self._public_url)
 
     async def _sent(self, mail: EmailMessage) -> list[str]:
-        """Send the e-mail. Return the recipients that the relay refused. If the relay refuses all, an error is
-        raised.
+        """Send the e-mail. Return the recipients that the relay refused. Raise an error if the relay refuses all
+        recipients.
         """
         password = await asyncio.to_thread(password_of, self._settings)
         client = await self._connected(password)
@@ -128,8 +129,10 @@ class ToMail:
         return client
 
     async def _dialled(self) -> socket.socket:
-        """Connect to the first address of the relay that accepts a connection. Raise MailRefused if the relay has
-        no address or one that is not allowed, and OSError if no address accepts a connection.
+        """Try the addresses of the relay one after the other, and return the first connection that succeeds.
+
+        Raise MailRefused if the relay has no address, or an address that is not allowed. Raise OSError if no
+        address accepts a connection.
         """
         host, port = self._settings.mail_relay, self._settings.mail_port
         addresses = await self._resolver.addresses(host)
@@ -217,7 +220,9 @@ def message(
     complete: Complete = NOTHING_ADDED,
     public_url: str = "",
 ) -> EmailMessage:
-    """Return the e-mail for an alert. Only the text contains data that tenants have typed, never a header."""
+    """Return the e-mail for an alert. Data that tenants have typed is only in the text of the e-mail, never in a
+    header.
+    """
     content = alert_body(notice, data, complete)["data"]
     host, is_over = content["host"], notice.event == "alert.over"
     mail = EmailMessage()

@@ -42,7 +42,7 @@ class MailState(NamedTuple):
 
     @property
     def sentence(self) -> str | None:
-        """The request to confirm the address, or None if nothing needs to be done."""
+        """A sentence that asks the admin to confirm the address, or None if nothing needs to be done."""
         return None if self.state in ("off", "confirmed") else UNCONFIRMED.format(to=", ".join(self.to))
 
 

@@ -15,19 +15,18 @@ from wmsd.server.alerts.kinds import MORE
 MOST_OF_KIND: Final = 20
 LONGEST_FACT: Final = 300
 AS_NOW: Final = frozenset({"why"})
-"""The names of the facts of an open alert that are updated while the alert is open. All other facts stay as they
-were at its beginning.
-"""
+"""The names of the facts that are updated while an alert is open. All other facts keep their first values."""
 SETTLED: Final = timedelta(minutes=2)
-"""The time for which a problem must be gone before its alert is over, so that a problem that comes and goes is
-reported once.
+"""A problem must be gone for this time before its alert is over. This way, a problem that comes and goes causes
+only one alert.
 """
 RISING: Final = timedelta(days=1)
 MOST_WAITING: Final = 200
-"""The most notices that wait for a channel. If there are more, the oldest notices are dropped."""
+"""How many notices may wait for a channel. If there are more, the oldest notices are dropped."""
 TRIED_FOR: Final = timedelta(days=1)
 DELAYS: Final = tuple(timedelta(minutes=minutes) for minutes in (1, 2, 5, 15))
-"""The delays before the next attempts. The last delay applies to all further attempts."""
+"""How long wmsd waits before each further attempt to send a notice. The last delay applies to all later attempts.
+"""
 
 
 class Trouble(NamedTuple):
@@ -74,8 +73,8 @@ def next_alerts(
 def _seen(alert: OpenAlert, trouble: Trouble) -> OpenAlert:
     """Return the alert of a problem that still exists.
 
-    The reason and the number of further alerts are updated for the pages. All other facts stay as they were at the
-    beginning.
+    The reason and the number of further alerts are updated, because pages show them. All other facts keep their
+    first values.
     """
     now = _short(trouble.facts)
     then = (
@@ -89,9 +88,10 @@ def _short(facts: Mapping[str, str]) -> dict[str, str]:
 
 
 def _bounded(troubles: Sequence[Trouble], known: Collection[tuple[str, str]]) -> Iterator[Trouble]:
-    """Yield at most `MOST_OF_KIND` problems of each kind, then the number of the others.
+    """Yield at most `MOST_OF_KIND` problems of each kind. If a kind has more, yield one problem with the number of
+    the others.
 
-    Known problems come first, so that no alert ends because another one has begun.
+    Known problems come first, so that a new alert never ends a known one.
     """
     by_kind: dict[str, list[Trouble]] = {}
     for each in troubles:
@@ -106,8 +106,11 @@ def _bounded(troubles: Sequence[Trouble], known: Collection[tuple[str, str]]) ->
 def risen(
     before: Mapping[int, Rise], counts: Mapping[int, int], companies: Collection[int], now: datetime
 ) -> dict[int, Rise]:
-    """Return the numbers of failed webhook deliveries that are no longer tried, by company id. `counts` has the
-    present numbers. A company that is not in `counts` keeps its number in `before`. Only `companies` are returned.
+    """Return the number of webhook deliveries that failed at the last attempt, by company id, with the time when
+    the number last grew.
+
+    `counts` has the present numbers. A company that is missing in `counts` keeps its entry in `before`. All
+    companies that are not in `companies` are left out.
     """
     found = {company: rise for company, rise in before.items() if company in companies and company not in counts}
     for company, count in counts.items():
@@ -125,7 +128,7 @@ def is_rising(rise: Rise, now: datetime) -> bool:
 def is_due(waiting: Waiting, now: datetime) -> bool:
     """Return True if the next attempt is due.
 
-    If the clock was set back meanwhile, no notice waits longer than the longest delay.
+    A notice never waits longer than the longest delay, even if the clock was set back.
     """
     if waiting.next_at is None:
         return True
@@ -134,7 +137,7 @@ def is_due(waiting: Waiting, now: datetime) -> bool:
 
 
 def after_failure(waiting: Waiting, now: datetime) -> Waiting | None:
-    """Return the notice with the time of its next attempt, or None if the notice is dropped."""
+    """Return the notice with the time of its next attempt. Return None if wmsd stops trying to send the notice."""
     if _since(waiting.notice.at, now) >= TRIED_FOR:
         return None
     delay = DELAYS[min(waiting.attempts, len(DELAYS) - 1)]

@@ -1,1 +1,1 @@
-"""The metrics of a running server, in one reading for Prometheus, `wmsd status` and alerts."""
+"""The metrics of a running server, for Prometheus, `wmsd status` and alerts."""

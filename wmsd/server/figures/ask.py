@@ -1,4 +1,4 @@
-"""The request for the metrics of a running server, over the socket in the data folder (`lending.py`)."""
+"""Asks a running server for its metrics, over the socket in the data folder (`lending.py`)."""
 
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,13 +11,12 @@ if TYPE_CHECKING:  # the command does not need the first import, and the server 
     from wmsd.server.figures.schema import ServerFigures
 
 FIGURES: Final = "server_figures"
-"""The name of this request. The similar request "figures", which a backup sends, returns the numbers of one
-company.
+"""The name of this request. A backup sends a similar request, "figures", which returns the figures of one company.
 """
 
 
 def figures_verb(figures: "LiveFigures") -> Verb:
-    """Return the server's handler of the request."""
+    """Return the function with which the server answers this request."""
 
     async def answer(session: Session, argument: Any) -> dict[str, Any]:
         return (await figures.read()).model_dump()

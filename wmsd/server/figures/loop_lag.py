@@ -8,7 +8,7 @@ from wmsd.dispatch.request_measures import RequestMeasures, difference
 
 BEAT_SECONDS: Final = 1.0
 BEATS: Final = 60
-"""The number of beats that are remembered: one minute."""
+"""How many beats are stored. There is one beat per second, so they cover one minute."""
 
 
 class Beat(NamedTuple):
@@ -42,7 +42,7 @@ class LoopLag:
         self._wait()
 
     def beat(self, due: float, now: float) -> None:
-        """Record a beat that was due at `due`, and runs at `now`. Both are seconds on the loop's clock."""
+        """Record a beat: it was due at `due`, but runs at `now`. Both are seconds on the loop's clock."""
         self._beats.append(Beat(now, max(0.0, now - due), self._measures.answered()))
 
     @property
@@ -56,10 +56,10 @@ class LoopLag:
         return max((each.lag for each in self._beats), default=0.0)
 
     def last_minute(self, now: float) -> tuple[float, list[int]]:
-        """Return the length of the measured period in seconds, and the number of requests that were answered in
-        this period, for each bucket of durations.
+        """Return the length of the measured period in seconds, and how many requests were answered in it, for each
+        bucket of durations.
 
-        The period ends at `now` on the loop's clock. Its length is about a minute, but less after a start.
+        The period ends at `now` on the loop's clock. It is about a minute long, but shorter after a start.
         """
         if not self._beats:
             return 0.0, []

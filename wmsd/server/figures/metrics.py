@@ -1,7 +1,7 @@
 """Every metric for Prometheus, declared once: its name, its meaning, and its source.
 
-No label is a token, a path or any other text that a client sent. Only the ten companies and the ten people with
-the highest cost are named. Therefore the number of series has a limit.
+No label contains a token, a path or any other text that a client sent. Only the ten companies and the ten people
+with the highest cost are named. This limits the number of series.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -20,8 +20,8 @@ class Metric(NamedTuple):
     kind: Literal["gauge", "counter", "histogram"]
     help: str
     samples: Callable[[ServerFigures], Iterable[Sample]]
-    """The function that returns the samples, or no samples if the value is unknown. `prometheus.py` creates the
-    samples of a histogram from the buckets.
+    """The function that returns the samples. It returns no samples if the value is unknown. For a histogram,
+    `prometheus.py` creates the samples from the buckets.
     """
     labels: tuple[str, ...] = ()
 
@@ -46,9 +46,10 @@ def _requests(figures: ServerFigures) -> Iterator[Sample]:
 
 
 def of_payers(name: str, help_text: str, value: Callable[[PayerFigures], float]) -> Metric:
-    """Return a metric with a sample for each company, by its code, and for each person, by the id of the user.
+    """Return a metric with one sample for each company and for each person. The label of a company is its code.
+    The label of a person is the id of the user.
 
-    A monitor does not need to know e-mail addresses.
+    E-mail addresses are left out, because a monitor does not need to know them.
     """
 
     def samples(figures: ServerFigures) -> Iterator[Sample]:

@@ -1,4 +1,4 @@
-"""The metrics in the format of Prometheus. Imported at the first scrape, because the library takes 60 ms."""
+"""The metrics in the format of Prometheus. It is imported at the first scrape, because its library takes 60 ms."""
 
 from collections.abc import Iterator
 from itertools import accumulate

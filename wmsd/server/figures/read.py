@@ -1,4 +1,4 @@
-"""The reader of the metrics of the running server. It opens no company's file, and uses cached numbers."""
+"""Reads the metrics of the running server. It uses cached figures, and opens no company's file."""
 
 import asyncio
 import resource
@@ -47,7 +47,9 @@ if TYPE_CHECKING:
 async def read_figures(
     installation: Installation, jobs: Jobs, pulse: LoopLag, started_at: datetime, began: float
 ) -> ServerFigures:
-    """Read the metrics. `began` is the start of the server on the monotonic clock."""
+    """Read the metrics. `pulse` measures the event loop. `began` is the start of the server on the monotonic
+    clock.
+    """
     known = await installation.access.companies()
     seconds, answered = pulse.last_minute(asyncio.get_running_loop().time())
     open_files = {_code(known, int(each.path.stem)): each.path for each in installation.files.open}

@@ -4,7 +4,9 @@ from wmsd.contract.fields import Model, Timestamp
 
 
 class SurfaceFigures(Model):
-    """Requests since the start. `buckets` belong to the bounds in `request_measures.py`."""
+    """The requests since the start. `buckets` counts them by duration; `request_measures.py` has the limits of the
+    buckets.
+    """
 
     by_class: list[int]
     buckets: list[int]
@@ -12,7 +14,7 @@ class SurfaceFigures(Model):
 
 
 class MinuteFigures(Model):
-    """The requests of the last minute, or since the start if the server started later."""
+    """The requests of the last minute. If the server is running for less time, the requests since the start."""
 
     seconds: float
     requests: int
@@ -26,7 +28,7 @@ class LoopFigures(Model):
 
 
 class HeldCompany(Model):
-    """A company that accepts no changes, with the time since when."""
+    """A frozen or suspended company, and the time since which it has been in this state."""
 
     code: str
     since: Timestamp
@@ -47,7 +49,8 @@ class CompanyCounts(Model):
 
 
 class DeliveryFigures(Model):
-    """Webhook deliveries. `waiting` deliveries are to be sent; `without_credentials` of them wait for credentials.
+    """Counts of webhook deliveries. `waiting` counts deliveries that are still to be sent. `without_credentials`
+    counts the waiting deliveries whose webhook lacks its credentials.
 
     `given_up` counts only deliveries to receivers that still exist.
     """
@@ -96,9 +99,9 @@ class DiskFigures(Model):
 
 
 class PayerFigures(Model):
-    """A company or a person, and the cost since the start.
+    """A company or a person, and the cost of the requests since the start of the server.
 
-    `lately` is the share of a processor that was used in the last minute: 0 is no use, 1 a whole processor.
+    `lately` is the processor use in the last minute: 0 is no use, and 1 is a whole processor.
     """
 
     name: str
@@ -135,7 +138,7 @@ class ServerFigures(Model):
     sessions: int | None
     event_streams: int
     recovery_open: int | None
-    """The number of open entries in the recovery list, or None if the platform file cannot be read."""
+    """The number of open tasks after a restore, or None if `platform.db` cannot be read."""
     jobs_failing: int
     costs: CostFigures
     clock_wrong: str | None = None

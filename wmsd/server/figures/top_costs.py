@@ -10,7 +10,7 @@ from wmsd.server.figures.schema import CostFigures, PayerFigures
 from wmsd.server.health import read_platform
 
 MOST_NAMED: Final = 10
-"""The most companies, and the most people, that are named."""
+"""How many companies, and how many people, are named at most."""
 EMAILS: Final = "SELECT id, email FROM users WHERE id IN (SELECT value FROM json_each(?))"
 
 
@@ -24,7 +24,9 @@ async def costs_now(installation: Installation) -> CostFigures:
 
 
 def _of(installation: Installation, kind: Payer, names: Mapping[int, str]) -> list[PayerFigures]:
-    """Return the costs of payers that still exist."""
+    """Return the highest costs of companies or people, as `kind` says. Leave out each company or person whose id
+    is not in `names`, because it no longer exists.
+    """
     return [
         PayerFigures(
             name=names[int(id)],

@@ -1,1 +1,1 @@
-"""The open work of each company as cached numbers, so that one page can show a thousand."""
+"""The cached figures of each company, so that one page can show a thousand companies."""

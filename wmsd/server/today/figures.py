@@ -1,4 +1,6 @@
-"""The numbers of one company, read from its file: from counts kept by triggers, and from indexes of due dates."""
+"""Reads the figures of one company from its file. They come from counts that triggers update, and from indexes of
+due dates.
+"""
 
 from typing import Final
 
@@ -15,7 +17,7 @@ from wmsd.warehouse.purchase_orders.store import ORDERS as PURCHASE_ORDERS
 from wmsd.warehouse.sales_orders.store import ORDERS as SALES_ORDERS
 
 MOST_LISTED: Final = 20
-"""The most late documents of a kind that are listed, the oldest first."""
+"""How many late documents of a kind are listed, at most. The oldest are listed first."""
 TABLES: Final = tuple(kind.table for kind in DOCUMENTS)
 DUE: Final = tuple(table for table in TABLES if table.due is not None)
 GIVEN_UP: Final = f"""
@@ -23,8 +25,8 @@ GIVEN_UP: Final = f"""
     CROSS JOIN webhook_subscription_counts ON subscription_id = id AND status = 'exhausted'
     WHERE url <> '{ADDRESS}'
 """
-"""The SQL that counts deliveries that have failed. Test receivers, which only simulate failures, and test
-deliveries do not count.
+"""The SQL that counts webhook deliveries that failed at the last attempt. It does not count test deliveries, or
+deliveries to test receivers, which only simulate failures.
 """
 WAITING: Final = "SELECT coalesce(sum(rows), 0) FROM webhook_delivery_counts WHERE status IN ('pending', 'held')"
 WITHOUT_CREDENTIALS: Final = """
@@ -59,9 +61,9 @@ class Late(BaseModel):
 
 
 class CompanyFigures(BaseModel):
-    """The numbers of a company. `day` is the day for which they were read.
+    """The figures of a company, as they were on the date `day`.
 
-    The numbers are valid until the day `next_due`, when more documents become due.
+    They stay valid before the date `next_due`, on which more documents become due.
     """
 
     day: str
@@ -75,7 +77,7 @@ class CompanyFigures(BaseModel):
     """The number of documents in each status, by the name of the document kind."""
     given_up: int
     waiting: int
-    """The number of webhook deliveries that are still to be sent."""
+    """The number of webhook deliveries that must still be sent."""
     without_credentials: int
     """The number of waiting deliveries whose webhook lacks its credentials."""
     oldest_waiting: str | None
@@ -86,13 +88,14 @@ class CompanyFigures(BaseModel):
     events: int
     """The number of events in `month`."""
     bytes: int
-    """The size of the company's file in bytes, without free pages."""
+    """The size of the company's file in bytes. Free pages of the file are not counted."""
     credentials: int
-    """The number of webhooks whose credentials the installation's keys encrypt. Test receivers do not count."""
+    """The number of webhooks with credentials, which the installation's keys encrypt. Test receivers do not count.
+    """
 
     def holds(self, today: str) -> bool:
-        """Return True if the numbers are valid for `today`, provided that the file has not changed since they were
-        read.
+        """Return True if the figures are valid on the date `today`. The caller checks whether the file has changed
+        since they were read.
         """
         if self.day == today:
             return True
@@ -100,7 +103,7 @@ class CompanyFigures(BaseModel):
 
 
 def read(tx: Transaction, today: str, month: str) -> CompanyFigures:
-    """Read the numbers of a company.
+    """Read the figures of a company.
 
     `today` is a date, such as 2026-11-24. `month` is the month of the events in UTC, such as 2026-11.
     """
@@ -172,7 +175,9 @@ def _field(table: DocumentTable) -> str:
 
 
 def _open(table: DocumentTable) -> str:
-    """Return the FROM and WHERE clauses of the open documents with a due date. They use the index of due dates."""
+    """Return the part of an SQL statement from the table name on, which selects the open documents with a due
+    date. It uses the index of due dates.
+    """
     assert table.due is not None
     statuses = ", ".join(f"'{status}'" for status in table.due.statuses)
     return (

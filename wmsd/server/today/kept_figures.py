@@ -1,6 +1,6 @@
-"""The cache of all companies' numbers for Today. No reader of the numbers opens a file.
+"""The cache of all companies' figures for the page Today. Code that reads the cache opens no company's file.
 
-A company's numbers are read again when its file has changed, and when a document becomes late.
+The figures of a company are read again when its file has changed, and when a document becomes late.
 """
 
 import asyncio
@@ -23,17 +23,18 @@ from wmsd.server.today import figures, store
 from wmsd.server.today.figures import CompanyFigures
 
 MOST_AT_ONCE: Final = 50
-"""The most open files that are read in one run of the job. Each file takes about a millisecond."""
+"""How many open files are read in one run of the job, at most. Each file takes about a millisecond."""
 MOST_OPENED: Final = 10
-"""The most closed files that are opened for reading in one run of the job."""
+"""How many closed files are opened and read in one run of the job, at most."""
 WRITTEN_EVERY: Final = 10.0
-"""The least number of seconds between two times when the numbers are stored."""
+"""The figures are stored at most once in this number of seconds."""
 
 
 class Days(dict[str | None, str]):
-    """The current dates in time zones, by the zone's name; None is the time zone of the installation.
+    """The current date in each time zone, by the name of the zone. The key None stands for the time zone of the
+    installation.
 
-    Each date is computed once, because a thousand companies are checked every second.
+    Each date is computed only once, because a thousand companies are checked every second.
     """
 
     def __init__(self, now: datetime, zone: ZoneInfo) -> None:
@@ -49,24 +50,24 @@ class TodayFigures:
     def __init__(
         self, platform: Database, files: CompanyFiles, access: AccessCache, clock: Clock, zone: ZoneInfo
     ) -> None:
-        """Create the cache. `zone` is the time zone of companies that have none of their own."""
+        """Create the cache. `zone` is the time zone of the installation, for companies without a time zone."""
         self._platform = platform
         self._files = files
         self._access = access
         self._clock = clock
         self._zone = zone
         self._changed = files.watch()
-        """The ids of the companies that have changed since their numbers were read."""
+        """The ids of the companies that have changed since their figures were read."""
         self._known: dict[int, CompanyFigures] | None = None
         self._unwritten: dict[int, str] = {}
-        """For numbers that are not stored yet: the times when they were read, by the company's id."""
+        """The time when the figures of a company were read, by company id, if these figures are not stored yet."""
         self._tried: dict[int, int] = {}
-        """The run of the job in which each company was last tried. The company that was tried longest ago comes
-        first.
+        """The number of the job run that last tried to read a company, by company id. A company whose last try was
+        longer ago is read first.
         """
         self._turn = 0
         self.version = 0
-        """A number that changes whenever the numbers of a company change."""
+        """A number that changes whenever the figures of a company change."""
         self._written_at = clock.monotonic()
         self._keeping = asyncio.Lock()
 
@@ -86,11 +87,13 @@ class TodayFigures:
 
     @property
     def known(self) -> Mapping[int, CompanyFigures]:
-        """The numbers of all companies whose numbers have been read, by the company's id."""
+        """The figures of all companies whose figures have been read, by company id."""
         return self._known or {}
 
     async def keep(self) -> None:
-        """Read the numbers that have changed. A job calls this method each second."""
+        """Read outdated figures again, and store new figures from time to time. A job calls this method each
+        second.
+        """
         async with self._keeping:
             known, companies = await self._loaded(), await self._access.companies()
             days = self.days()
@@ -113,19 +116,22 @@ class TodayFigures:
                 await self._write(known)
 
     async def write(self) -> None:
-        """Store the numbers that are not stored yet, before the server stops."""
+        """Store the figures that are not stored yet, before the server stops."""
         async with self._keeping:
             if self._known is not None and self._unwritten:
                 await self._write(self._known)
 
     def _some(self, companies: Iterable[int], most: int) -> list[int]:
-        """Return at most `most` of the companies, those that were tried longest ago. So a company whose file fails
-        does not keep others waiting.
+        """Return at most `most` of the companies: those that were tried longest ago.
+
+        This way, a company whose file always fails does not keep other companies waiting.
         """
         return sorted(companies, key=lambda each: (self._tried.get(each, 0), each))[:most]
 
     async def _read(self, company_id: int, today: str, known: dict[int, CompanyFigures]) -> None:
-        """Read the numbers of a company. If the file cannot be read, the old numbers stay for the moment."""
+        """Read the figures of a company into `known`. If the file cannot be read, the old figures stay, and a
+        later run of the job tries again.
+        """
         self._changed.discard(company_id)
         self._tried[company_id] = self._turn
         read_at = timestamps.to_text(self._clock.now())
@@ -150,8 +156,10 @@ class TodayFigures:
             raise
 
     async def _loaded(self) -> dict[int, CompanyFigures]:
-        """Return the numbers. The first call loads stored numbers, and marks the files that have changed since
-        their numbers were stored.
+        """Return the cached figures by company id.
+
+        The first call loads the stored figures, and marks each company whose file has changed since they were
+        stored.
         """
         if self._known is None:
             kept = await self._platform.read(store.stored_figures)
@@ -162,9 +170,9 @@ class TodayFigures:
         return self._known
 
     def _written_since(self, moments: dict[int, datetime]) -> set[int]:
-        """Return the companies whose files have changed since these times.
+        """Return the companies whose files have changed since the times in `moments`.
 
-        A time in the future means that the clock was wrong, so its company counts as changed.
+        A time in the future means that the clock was wrong, so the company counts as changed.
         """
         now = self._clock.now()
         return {

@@ -1,4 +1,6 @@
-"""The check for companies that can soon add nothing more, because of their quota or their share of a full disk."""
+"""Finds companies that will soon be unable to add data. The reason is their quota, or their share of a nearly full
+disk.
+"""
 
 import asyncio
 from collections.abc import Iterable, Mapping
@@ -18,14 +20,16 @@ WARN_UNTIL: Final = 0.75
 
 
 class Filling(NamedTuple):
-    """The fill level of a company's storage, measured against one of its limits."""
+    """How close a company's storage is to the limit `bound`, which is a quota or a share of the disk."""
 
     bound: Bound
     held: int
     way: float
-    """The level, from 0. 1 means that the limit is reached. For a quota, the level is the used part of the quota.
-    A share of the disk is a limit only when the disk is nearly full. So for a share, the level is the lower of two
-    numbers: the used part of the share, and `Disk.fraction_to_shares`.
+    """The fill level. It begins at 0, and 1 means that the limit is reached.
+
+    For a quota, the level is the used part of the quota. A share of the disk limits a company only while the disk
+    is nearly full. For a share, the level is therefore the lower of two numbers: the used part of the share, and
+    `Disk.fraction_to_shares`.
     """
 
     @property
@@ -57,7 +61,9 @@ class QuotaWatch:
         self.near = dict(self._near(companies, held, disk))
 
     def _measured(self, unread: Iterable[int]) -> tuple[Disk, dict[int, int]]:
-        """Return the disk, and the sizes in bytes of files of companies whose numbers are not known yet."""
+        """Return the state of the disk, and the file size in bytes of each company in `unread`. The figures of
+        these companies are not cached yet.
+        """
         path = self._installation.files.path
         return disk_of(self._installation.folder.path), {each: bytes_on_disk(path(each)) for each in unread}
 
@@ -72,7 +78,9 @@ class QuotaWatch:
         ]
 
     def _filling(self, company: Company, held: int, disk: Disk) -> Filling | None:
-        """Return the fill level for the limit with the highest level, or None if the company has no limit."""
+        """Return the fill level for the limit that the company is closest to, or None if the company has no limit.
+        `held` is the number of bytes that the company uses.
+        """
         ways = []
         if (quota := self._storage.quota_of(company)) is not None:
             ways.append(Filling(quota, held, held / quota.bytes))

@@ -1,4 +1,4 @@
-"""The stored numbers of all companies, in `platform.db`."""
+"""Stores the figures of all companies in `platform.db`."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -13,7 +13,9 @@ KEEP: Final = """
 
 
 def stored_figures(tx: Transaction) -> dict[int, tuple[CompanyFigures, str]]:
-    """Return the numbers of each company, and when they were read. Numbers of other versions are left out."""
+    """Return the stored figures of each company, and the time when they were read. Leave out figures that this
+    version of wmsd cannot read.
+    """
     found = {}
     for company_id, text, read_at in tx.rows("SELECT company_id, figures, read_at FROM company_figures"):
         try:
@@ -24,9 +26,9 @@ def stored_figures(tx: Transaction) -> dict[int, tuple[CompanyFigures, str]]:
 
 
 def keep(tx: Transaction, figures: Mapping[int, tuple[CompanyFigures, str]]) -> None:
-    """Store numbers, each with the time just before they were read.
+    """Store the figures of companies, each with the time when reading them began.
 
-    Later changes of the file are not included in the numbers.
+    The figures may lack changes of the file after this time.
     """
     rows = [(company_id, found.model_dump_json(), read_at) for company_id, (found, read_at) in figures.items()]
     tx.executemany(KEEP, rows)

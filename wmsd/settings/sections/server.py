@@ -139,8 +139,8 @@ class Server(Section):
 
     @property
     def certificate_files(self) -> tuple[Path, Path] | None:
-        """The files of the certificate chain and of its private key, which may be the same file. None without TLS,
-        and with `lan`.
+        """The file of the certificate chain, and the file of its private key. Both may be the same file. None if
+        TLS is off, or if the setting `tls` is `lan`.
         """
         if not self.has_tls or self.tls == "lan":
             return None

@@ -41,8 +41,9 @@ from wmsd.tenants.keys.master_key import MasterKey
 
 @dataclass(frozen=True, slots=True)
 class SignInService:
-    """The objects that signing in needs. An action opens several short transactions, because no transaction may
-    wait for the hashing of a password.
+    """The objects that an operation needs to sign a user in.
+
+    An operation opens several short transactions, because no transaction may wait while a password is hashed.
     """
 
     platform: Database
@@ -69,10 +70,10 @@ class SignInService:
 async def issue_token(service: SignInService, body: SignIn, call: FromAddress) -> dict[str, object]:
     """Get a token for a user's e-mail address and password.
 
-    The token is shown only once. The token has the listed `abilities`. The answer is 403 if the user does not have
-    one of them with this password. If the user gains rights later, a new token is needed. From the fifth failure
-    on, each failure starts a pause of up to 60 s. During a pause, even the right password is refused. A user with
-    a second factor cannot get a token in this way.
+    The token has the abilities in `abilities`, and is shown only once. The answer is 403 if the user does not have
+    one of these abilities with this password. If the user gains rights later, a new token is needed to use them.
+    From the fifth failure on, each failure starts a pause of up to 60 s. During a pause, even the right password
+    is refused. A user with a second factor cannot get a token in this way.
     """
 
     known = await _known(service, body.email, body.password, call.address)
@@ -104,7 +105,7 @@ async def issue_token(service: SignInService, body: SignIn, call: FromAddress) -
 
 async def _known(service: SignInService, email: str, password: str, address: str) -> User:
     """Return the active user with this e-mail address and password. Raise Problem (401) if one of the two is
-    wrong, and Problem (429, 503) as `Passwords.check` does.
+    wrong. Also raise the same Problem (429, 503) as `Passwords.check`.
     """
 
     def look_up(tx: Transaction) -> tuple[User | None, Origin]:
@@ -215,7 +216,9 @@ def create_user(tx: Transaction, new: NewUser, password_hash: str) -> int:
 
 
 def taken_email(tx: Transaction, email: str, of: int | None = None) -> FieldErrors:
-    """Return an error if another user than the one with the id `of` has the mailbox of this e-mail address."""
+    """Return an error if another user has the mailbox of this e-mail address. The user with the id `of` may have
+    it.
+    """
     is_taken = any(user.id != of for user in store.users_with_mailbox(tx, email))
     return {"email": ["is taken by another user"]} if is_taken else {}
 
@@ -230,9 +233,10 @@ def create_token(
     lifetime: timedelta,
     whitelist: Container[str] = ABILITIES,
 ) -> str:
-    """Issue a token for a user, on behalf of an admin, and return its text. Without company codes, it opens all
-    companies of the user. Raise Problem: 404 for an unknown user, 403 or 422 if the token would exceed the rights
-    of its user.
+    """Create a token for a user on behalf of an admin, and return the text of the token. Without `company_codes`,
+    the token opens all companies of the user.
+
+    Raise Problem: 404 for an unknown user, 403 or 422 if the token would have rights that the user does not have.
     """
     user = user_of_email(tx, email)
     granted = grant(user, abilities, whitelist)
@@ -264,8 +268,8 @@ def user_of_email(tx: Transaction, email: str) -> User:
 
 
 def disable_user(tx: Transaction, email: str) -> None:
-    """Disable an active user. The user's tokens are refused from now on. The user's sessions, the link, and the
-    addresses of earlier sign-ins are deleted.
+    """Disable an active user. The user's tokens are refused from now on. The user's sessions, the one-time link,
+    and the stored addresses of earlier sign-ins are deleted.
 
     Raise Problem: 404 if there is no such active user, 422 for the last platform admin.
     """
@@ -308,13 +312,15 @@ def rotate_signing_key(tx: Transaction) -> None:
 
 
 def rotate_keys(tx: Transaction) -> None:
-    """Add a new signing key, and seal all keys with the newest secret of the key file."""
+    """Add a new signing key, and encrypt all keys with the newest secret of the key file."""
     rotate_signing_key(tx)
     key_store.reseal(tx, tx.service(MasterKey))
     companies.write_audit(tx, "key.rotate", "key file")
 
 
 def move_keys(tx: Transaction, new: MasterKey) -> None:
-    """Seal all keys with the secret of another key file, or store them in clear text."""
+    """Encrypt all keys with the secret of another key file. If `new` has no key file, store the keys in clear
+    text.
+    """
     key_store.reseal(tx, new)
     companies.write_audit(tx, "key.move", "key file")

@@ -9,8 +9,8 @@ from wmsd.tenants.accounts.user_lists import IS_MANAGED, OWN, SOON_DAYS, WITHIN,
 from wmsd.tenants.companies.record_lists import for_everybody
 
 MOST_COUNTED: Final = 100
-"""The number at which counting stops. A larger number is not more useful, and counting further would slow down the
-page Today.
+"""Counting stops at this number. A larger number is not more useful, and counting further would slow down the page
+Today.
 """
 MOST_ALERTED: Final = 1000
 LAST_DAYS: Final = 1

@@ -1,7 +1,7 @@
 """The audit entries about failed sign-ins: at most one entry an hour for each user, with the number of failures.
 
-A password guesser decides how many failures there are. Therefore they are counted in memory, and only for known
-users. A text typed in place of an e-mail address may be a password, so it is not recorded.
+An attacker can cause any number of failures. Therefore they are counted in memory, and only for known users. A
+text typed in place of an e-mail address may be a password, so it is not recorded.
 """
 
 from dataclasses import field
@@ -18,7 +18,7 @@ PASSWORD: Final = "sign-in.failed"
 SECOND_FACTOR: Final = "second-factor.failed"
 TOLD_EVERY: Final = 3600.0
 MOST_USERS: Final = 1000
-"""How many users are counted by name. All other users are counted together."""
+"""How many users have their own count of failures. The failures of all other users are counted together."""
 OTHERS: Final = "other users"
 MOST_ADDRESSES: Final = 5
 NOBODY: Final = "not signed in"
@@ -28,7 +28,7 @@ NOBODY: Final = "not signed in"
 class _Failures:
     count: int = 0
     addresses: list[str] = field(default_factory=list)
-    """The first addresses."""
+    """The client addresses of the first failures."""
     told_at: float | None = None
 
     def is_due(self, now: float) -> bool:
@@ -42,7 +42,9 @@ class FailedSignIns:
         self._failures: dict[tuple[str, str], _Failures] = {}
 
     def note(self, action: str, email: str, address: str) -> None:
-        """Count a failure. `email` is the e-mail address of a user."""
+        """Count a failure. `action` is the name for the audit entry, and `email` the e-mail address of an existing
+        user.
+        """
         key = (action, email)
         if key not in self._failures and len(self._failures) >= MOST_USERS:
             key = (action, OTHERS)

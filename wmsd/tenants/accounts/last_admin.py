@@ -14,8 +14,8 @@ from wmsd.tenants.accounts.rules import User
 
 AT_THE_PAGES: Final = "People, Invite a user"
 LINK_AT_THE_PAGES: Final = re.compile(r"People, (\S+), Create password link")
-"""AT_THE_PAGES and LINK_AT_THE_PAGES are the parts of an error sentence that say what to do in the browser. The
-command line replaces them with commands.
+"""Finds the part of an error sentence that says what to do in the browser. The command line replaces this part,
+and the text AT_THE_PAGES, with commands.
 """
 
 
@@ -34,7 +34,9 @@ def can_sign_in(tx: Transaction, user: User) -> bool:
 
 
 def errors_of_role(tx: Transaction, user: User) -> FieldErrors:
-    """Return an error if the user is the last platform admin, so that the role cannot be taken from the user."""
+    """Return an error if the user is the last platform admin who can sign in with all rights. The role of this
+    user must not change.
+    """
     why = _why_last(tx, user)
     return {} if why is None else {"role": [f"cannot be changed: {why}"]}
 
@@ -47,9 +49,7 @@ def check_not_last(tx: Transaction, user: User) -> None:
 
 
 def _opens_role(user: User) -> bool:
-    """Return True if the user has a password that opens all rights of the user, so that no right waits for a new
-    password.
-    """
+    """Return True if the user has a password, and this password gives the user all of the user's rights."""
     return bool(user.password_hash) and user.password_reach is None
 
 

@@ -10,13 +10,13 @@ from wmsd.base.problems import FieldErrors
 SHORTEST = 10
 LONGEST = 1024
 FEWEST_GUESSES = 10**8
-"""The number of guesses from which zxcvbn calls a password "safely unguessable" (Wheeler, 2016). With argon2id,
-that many guesses take months of a processor's time.
+"""The number of guesses that a new password must withstand. zxcvbn calls such a password "safely unguessable"
+(Wheeler, 2016). With argon2id, that many guesses take months of a processor's time.
 """
 LOOKED_AT = 72
-"""How many characters of a password zxcvbn gets. It is slow on long texts, and these characters are enough."""
+"""How many characters of a password zxcvbn checks. It is slow on long texts, and these characters are enough."""
 EASY_WORDS = ("wmsd", "warehouse", "depozit")
-"""Words that are easy to guess in a warehouse."""
+"""Words that an attacker is likely to guess for a warehouse."""
 IN_WORDS = (
     f"A password needs at least {SHORTEST} characters and must not be easy to guess. Four unrelated "
     "words make a good password."
@@ -63,8 +63,10 @@ def _is_easy(password: str, email: str, name: str) -> bool:
 
 
 def _says_little(words: Sequence[str], own: Iterable[str], own_words: Set[str]) -> bool:
-    """Return True if the password only repeats one word, or only has the user's own words. zxcvbn overrates the
-    spaces between such words.
+    """Return True if the words of the password are one repeated word, or only the user's own words. zxcvbn
+    overrates such passwords, because of the spaces between the words.
+
+    `own` has the user's e-mail address and name. `own_words` has the words in them, and common words.
     """
     said = set(words)
     if len(words) > 1 and len(said) == 1:

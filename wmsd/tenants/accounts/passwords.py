@@ -1,8 +1,7 @@
-"""Passwords: argon2id (RFC 9106), on a thread that yields to the event loop. One password is hashed at a time,
-because each takes 64 MiB and four processors.
+"""Checks passwords with argon2id (RFC 9106), on a thread with a lower priority than the event loop.
 
-A guess that cannot be checked soon is refused immediately. Waiting requests occupy memory, and an attacker could
-send any number of them.
+One password is hashed at a time, because each takes 64 MiB and four processors. A password that cannot be checked
+soon is refused immediately. Waiting requests occupy memory, and an attacker could send any number of them.
 """
 
 import asyncio
@@ -29,7 +28,9 @@ that want it too.
 """
 MOST_UNDER_WAY = 10
 QUEUE_SECONDS = 2
-"""After about how many seconds a full queue is empty again. Refused callers are told to wait as long."""
+"""About how many seconds wmsd needs to check a full queue of passwords. Refused callers are told to wait this
+long.
+"""
 
 NO_PASSWORD: Final = ""
 """The hash of a user without a password, who signs in through a provider, or has not chosen a password after an
@@ -59,14 +60,16 @@ class Origin:
     """The user's e-mail address as it is stored, or the normalised address if no user has it."""
     address: str
     is_known: bool
-    """Whether this user has signed in from this address before. Failures from other addresses then cause no
-    delay.
+    """Whether this user has signed in from this client address before. If so, failures from other addresses cause
+    no delay here.
     """
 
     @property
     def keys(self) -> tuple[Key, ...]:
-        """The keys under which failures are counted: the account with this address, and, for an unknown address,
-        the account with all unknown addresses. Only one guess at a time is checked for the last key.
+        """The keys under which failures are counted.
+
+        The first key is the account with this client address. If the address is unknown, the second key is the
+        account with all unknown addresses. Only one guess at a time is checked for the last key.
         """
         own: Key = (self.email, self.address)
         return (own,) if self.is_known else (own, (self.email, None))
@@ -93,9 +96,9 @@ class Passwords:
         """Return True if the password is right. `password_hash` is None for an unknown user: the check then takes
         equally long, and returns False.
 
-        Raise Problem without a check: 429 during the pause after failures, or while another guess at the same
-        account is checked; 503 if too many guesses wait and the address is unknown. If the caller disconnects
-        during a check, the check still ends, and its result counts.
+        Raise Problem without checking the password: 429 during the pause after failures, or while another guess at
+        the same account is checked; 503 if too many guesses are being checked and the client address is unknown.
+        If the caller disconnects during a check, the check still ends, and its result counts.
         """
         self._refuse_early(origin)
         guess = asyncio.create_task(self._check(origin, password, password_hash))

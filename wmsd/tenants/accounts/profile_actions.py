@@ -156,7 +156,7 @@ async def choose_password(service: SignInService, body: ChosenPassword, call: Fr
     """Choose a password at a one-time link.
 
     The user's sessions end, and the tokens that the user received by signing in are revoked. The new password also
-    opens rights that the previous password did not open yet.
+    gives the user rights that have waited for a new password.
     """
     user, _ = await service.platform.read(lambda tx: invitations.invited(tx, body.code))
     refuse_errors(

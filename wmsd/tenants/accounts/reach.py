@@ -18,8 +18,10 @@ Companies = frozenset[int] | None
 
 
 class LinkCreator(NamedTuple):
-    """The admin who created the link at which a password is chosen: the companies that the admin administered
-    then, and the admin's user id. The id is None for the command line, or if the admin is unknown.
+    """The admin who created the link at which a user chooses a password.
+
+    `companies` are the companies that the admin administered then. `user_id` is None for the command line, or if
+    the admin is unknown.
     """
 
     companies: Companies = None
@@ -34,7 +36,7 @@ class Reach:
     company_ids: Companies
 
     def both(self, other: "Reach") -> "Reach":
-        """Return the largest reach that is within this reach and within `other`."""
+        """Return the common part of this reach and `other`: the rights that both have."""
         return Reach(
             other.role if has_role(self.role, other.role) else self.role,
             frozenset(both_abilities(self.abilities, other.abilities)),
@@ -45,7 +47,7 @@ class Reach:
         return self.both(other) == self
 
     def grown_since(self, before: "Reach") -> Companies:
-        """Return the companies in which this reach is larger than `before`."""
+        """Return the companies in which this reach has more rights than `before`."""
         everywhere = replace(before, company_ids=None)
         if self.company_ids is None:
             return frozenset() if self.is_within(before) else None
@@ -76,7 +78,7 @@ def companies_to_text(companies: Companies) -> str | None:
 
 
 def covers(scope: Companies, companies: Companies) -> bool:
-    """Return True if all these companies are in the scope."""
+    """Return True if `scope` contains all of these companies."""
     return scope is None or (companies is not None and companies <= scope)
 
 

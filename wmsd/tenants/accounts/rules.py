@@ -27,8 +27,8 @@ class User:
     company_ids: frozenset[int]
     disabled: bool
     password_reach: Reach | None = None
-    """What the password opens, if that is less than the user's reach. The user's other rights can be used only
-    after the user has chosen a new password.
+    """The reach of the password if it is smaller than the user's reach, or None if it is not. The user can use the
+    other rights only after choosing a new password.
     """
     password_link_creator: LinkCreator = LinkCreator()
     """The admin who created the link at which the password was chosen."""
@@ -49,7 +49,7 @@ class User:
         return Reach(self.role, frozenset(names), self.may_use)
 
     def within(self, bound: Reach | None) -> "User":
-        """Return the user with the rights of a credential that has this limit. None means no limit."""
+        """Return the user with only the rights within `bound`, the limit of a credential. None means no limit."""
         if bound is None:
             return self
         least = self.reach.both(bound)
@@ -74,13 +74,13 @@ def may_manage(caller: Caller, user: User) -> bool:
 
 
 def as_far_as(caller: Caller, user: User) -> User:
-    """Return the user of the caller's session, limited to the rights of that session."""
+    """Return `user`, the user of the caller's session, with only the rights of that session."""
     assert caller.role is not None
     return user.within(Reach(caller.role, caller.abilities, caller.company_ids))
 
 
 def is_new(user: User, caller: Caller) -> bool:
-    """Return True if the user's rights differ from the rights of the caller's session."""
+    """Return True if the user's rights are not the same as the rights of the caller's session."""
     return (user.role, user.may_do, user.may_use) != (caller.role, caller.abilities, caller.company_ids)
 
 

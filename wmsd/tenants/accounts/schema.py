@@ -48,8 +48,8 @@ class SignInToPages(Input):
 
 
 class BegunSession(Model):
-    """The secret of a session, for the browser's cookie. Before the second step, `pending` is set instead, to be
-    sent with the code.
+    """The secret of a new session, for the browser's cookie. If the sign-in needs a second step, only `pending` is
+    set. The browser sends it with the code.
     """
 
     secret: str | None
@@ -118,8 +118,8 @@ class Profile(Model):
     time_zone: str | None
     """The time zone that the user has chosen; null: the time zone of the company, or else of the installation."""
     new_rights: Literal["sign-in", "link"] | None
-    """How the user gets rights that this session does not have yet: by signing in again, or by single sign-on or a
-    link to a new password.
+    """What the user must do to get rights that this session does not have yet. "sign-in": sign in again. "link":
+    use single sign-on, or choose a password at a new link. null: the session has all rights of the user.
     """
 
 
@@ -203,9 +203,7 @@ class NewUser(UserSettings, UserEmail):
 
 
 class LetIn(Message):
-    """The result of letting a user in. `needs_link`: whether the user has no password yet and no link to choose
-    one.
-    """
+    """The result of enabling a user. `needs_link`: the user has no password yet, and no link to choose one."""
 
     needs_link: bool
 
@@ -222,8 +220,8 @@ class UserRecord(Recorded):
     invited_until: Timestamp | None
     """The expiry of the user's link to choose a password."""
     waiting_since: Timestamp | None
-    """The time since which new rights wait. They wait until the user signs in by single sign-on, or chooses a
-    password at a new link. Until then, the password does not open them. null: no right waits.
+    """The time since which new rights wait; null: no right waits. The password does not open them yet. The user
+    gets them by single sign-on, or by choosing a password at a new link.
     """
     waiting_role: Role | None
     waiting_company_codes: list[str]
@@ -363,7 +361,9 @@ class TokenFilters(Query):
     user: Annotated[str, Field(max_length=254)] | None = None
     active: QueryFlag | None = None
     expires_within: QueryDays | None = None
-    """A number of days. Revoked tokens, and tokens whose programs have signed in again, are left out."""
+    """Lists the tokens that expire within this number of days. Leaves out revoked tokens, and tokens whose
+    programs have signed in again.
+    """
 
 
 class TokenToMake(Input):

@@ -97,8 +97,8 @@ class SecondStepService:
         self._pending.pop(secret_hash(secret), None)
 
     async def sign_in(self, known: User, call: FromBrowser) -> dict[str, object]:
-        """Begin the session of a user whose credentials were checked, and return a BegunSession. Raise Problem
-        (401) as `check_unchanged` does.
+        """Begin the session of a user whose credentials were checked, and return a BegunSession. Raise the same
+        Problem (401) as `check_unchanged`.
         """
 
         def begin(tx: Transaction) -> str:

@@ -78,5 +78,5 @@ def remove(tx: Transaction, user_id: int) -> bool:
 
 
 def _random(ids: Ids, size: int) -> str:
-    """Return `size` random bytes, in base32."""
+    """Return `size` random bytes as base32 text."""
     return base64.b32encode(hashlib.sha256(ids.secret().encode()).digest()[:size]).decode()

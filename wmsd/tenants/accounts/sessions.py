@@ -48,7 +48,7 @@ END_OLD: Final = "DELETE FROM sessions WHERE made_at <= ? OR seen_at <= ? RETURN
 
 
 class SessionUses:
-    """What is known about sessions in memory: their last uses, and which sessions have ended."""
+    """The facts about sessions that are stored in memory: their last uses, and which sessions have ended."""
 
     def __init__(self) -> None:
         self.seen: dict[int, tuple[datetime, str]] = {}
@@ -57,8 +57,9 @@ class SessionUses:
         """
         self._displaced: OrderedDict[str, int] = OrderedDict()
         self._expired: OrderedDict[str, int] = OrderedDict()
-        """The sessions that were ended since the server started: the user's id by the session's hash. `_displaced`
-        sessions ended because the user signed in at too many places, and `_expired` sessions because they expired.
+        """The sessions that were ended since the server started: the id of the user, by the hash of the session.
+        `_expired` has the sessions that expired. `_displaced` has the sessions of users who signed in at too many
+        places.
         """
 
     def displace(self, hash_: str, user_id: int) -> None:
@@ -69,13 +70,15 @@ class SessionUses:
 
     def is_displaced(self, hash_: str) -> bool:
         """Return True if the session was ended since the server started, because its user signed in at too many
-        places. First look for the session in the database: if it is still there, its end was rolled back.
+        places.
+
+        First look for the session in the database. A session that is still there has not ended.
         """
         return hash_ in self._displaced
 
     def former_user(self, hash_: str) -> int | None:
-        """Return the id of the user whose session was ended since the server started, because it expired or the
-        user signed in at too many places. Return None for any other session.
+        """Return the user's id for a session that was ended since the server started. The session must have ended
+        because it expired, or because the user signed in at too many places. Return None for any other session.
         """
         return self._displaced.get(hash_) or self._expired.get(hash_)
 
@@ -102,7 +105,7 @@ class Session:
     address: str
     agent: str
     reach: Reach | None
-    """The most that the session opens. None stands for the whole reach of its user."""
+    """The limit of the session's rights. With None, the session has all rights of its user."""
 
     def is_over(self, seen_at: datetime, now: datetime, lifetimes: Lifetimes) -> bool:
         """Return True if the session has expired. `seen_at` is the time of its last use."""
@@ -125,7 +128,7 @@ def begin(tx: Transaction, user_id: int, address: str, agent: str, reach: Reach 
     """Begin a session, and end the oldest sessions of a user who has too many. Return the session's secret, of
     which only the hash is stored.
 
-    `reach` is the most that the session opens: the reach of the credential with which the user signs in.
+    `reach` limits the rights of the session. It is the reach of the credential with which the user signs in.
     """
     secret = tx.ids.secret()
     new = tx.insert(
@@ -184,7 +187,7 @@ def of_user(tx: Transaction, user_id: int) -> list[Session]:
 
 
 def left_of(tx: Transaction, ids: Collection[int]) -> set[int]:
-    """Return the ids of those given sessions that still exist."""
+    """Return those of the `ids` whose sessions still exist."""
     return {session_id for (session_id,) in tx.rows(LEFT, (dumps(list(ids)),))}
 
 
@@ -218,8 +221,8 @@ def end_old(tx: Transaction, lifetimes: Lifetimes) -> list[tuple[str, int]]:
 
 
 def _oldest(tx: Transaction, lifetimes: Lifetimes) -> tuple[str, str]:
-    """Return two times: a session created at or before the first, or last used at or before the second, has
-    expired.
+    """Return two times, which find the expired sessions. A session has expired if it was created no later than the
+    first time, or last used no later than the second time.
     """
     return timestamps.to_text(tx.now - lifetimes.most), timestamps.to_text(tx.now - lifetimes.idle)
 

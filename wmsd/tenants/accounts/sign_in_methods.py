@@ -20,7 +20,7 @@ class Holdings(NamedTuple):
     """Whether there is a link to choose a new password."""
     sessions: int
     tokens: int
-    """`sessions` and `tokens` are the numbers of sessions and of tokens that have not expired."""
+    """`sessions` and `tokens` are numbers. They count only sessions and tokens that have not expired."""
 
 
 NONE: Final = Holdings(False, False, 0, 0)

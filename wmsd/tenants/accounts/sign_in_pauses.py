@@ -15,7 +15,7 @@ Key = tuple[str, str | None]
 class _Failures:
     count: int
     until: float
-    """When the pause after the last failure ends."""
+    """The time when the pause after the last failure ends."""
 
 
 def pause_after(failures: int) -> float:
@@ -47,7 +47,7 @@ class Pauses:
         self._failures.pop(key, None)
 
     def _forget_some(self) -> None:
-        """Forget the tenth of the failures whose pauses ended longest ago. So many are removed in one call because
+        """Forget a tenth of the stored failures: those whose pauses ended first. One call removes so many, because
         sorting all of them is slow.
         """
         by_end = sorted(self._failures, key=lambda key: self._failures[key].until)

@@ -143,8 +143,8 @@ def set_rights(
 
 
 def set_password(tx: Transaction, user_id: int, password_hash: str, link_creator: LinkCreator) -> None:
-    """Set a password that opens the whole reach of the user. `link_creator` is the admin who set the password, or
-    created its link.
+    """Set a password that gives the user all of the user's rights. `link_creator` is the admin who set the
+    password, or who created its link.
     """
     columns = {
         "password_hash": password_hash,

@@ -17,7 +17,7 @@ from wmsd.tenants.companies import store as companies
 USE: Final = "token.use"
 MOST_ADDRESSES: Final = 20
 NETWORK: Final = 64
-"""How many bits of an IPv6 address count. The other bits of a machine's address may change daily."""
+"""How many bits of an IPv6 address are compared. The other bits of a machine's address may change daily."""
 OF_ADMINS: Final = """
     SELECT tokens.id, tokens.name, tokens.last_used_from, users.email
     FROM tokens JOIN users ON users.id = tokens.user_id
@@ -29,11 +29,14 @@ Known = dict[int, set[str]]
 class TokenAddresses:
     def __init__(self) -> None:
         self._known: Known | None = None
-        """The networks in the audit, by token id. They are read from the audit when they are first needed."""
+        """The networks for which the audit already has an entry, by token id. They are read from the audit at the
+        first use.
+        """
 
     def tell(self, tx: Transaction, uses: Iterable[Mapping[str, object]]) -> Known:
-        """Write audit entries for uses from new networks, and return these networks. Call this method before the
-        uses are written, and pass the result to `note_known` afterwards.
+        """Write an audit entry for each use of a token from a new network. Return the new networks by token id.
+
+        Call this method before the uses are stored, and pass the result to `note_known` afterwards.
         """
         by_id = {each["id"]: str(each["address"]) for each in uses}
         new: Known = {}

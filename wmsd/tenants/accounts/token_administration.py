@@ -22,8 +22,7 @@ from wmsd.tenants.companies.schema import Message
 from wmsd.tenants.companies.unknown_codes import codes_in, errors_of_codes
 
 MOST_TOKENS: Final = 200
-"""The number of valid tokens of a user from which on no further token can be created here. Tokens received by
-signing in count too.
+"""A user with this number of valid tokens can get no further token here. Tokens received by signing in count too.
 """
 
 
@@ -44,10 +43,10 @@ def _record(tx: Transaction, caller: Caller, id: int) -> Record:
 
 
 def _may_use_token(caller: Caller, token: Token, user: User) -> bool:
-    """Return True if the caller may see and revoke the token: a token of a user whom the caller manages, or the
-    caller's own token.
+    """Return True if the caller may see and revoke the token. The token must belong to the caller, or to a user
+    whom the caller manages.
 
-    An own token that opens more companies than the caller's session was created elsewhere, and is refused.
+    Return False for a token of the caller that opens more companies than the caller's session.
     """
     if may_manage(caller, user):
         return True
@@ -113,8 +112,10 @@ def _is_usable(user: User, company_id: int) -> bool:
 
 
 def _user(tx: Transaction, caller: Caller, email: str | None) -> User | None:
-    """Return the user of a new token: the caller, limited to the rights of the session, or an active user whom the
-    caller manages. Return None for any other e-mail address.
+    """Return the user of a new token, or None if the caller may not create tokens for this e-mail address.
+
+    The user may be the caller, with only the rights of the session, or an active user whom the caller manages. If
+    `email` is None, the user is the caller.
     """
     user = store.user_by_id(tx, caller.actor.user_id or 0) if email is None else store.user_by_email(tx, email)
     if user is not None and user.id == caller.actor.user_id:

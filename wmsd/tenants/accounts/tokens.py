@@ -74,8 +74,10 @@ def issue(
 
 
 def jti_of(token: str, keys: Mapping[str, str]) -> str | None:
-    """Return the token's jti if one of the installation's keys signed the token, else None. `keys` has the secrets
-    by key id. Only the token's row says whether the token is still valid.
+    """Return the id of the token (`jti`), or None if no key of the installation has signed the token. `keys` has
+    the secret keys by key id.
+
+    This function does not check whether the token is still valid. Only the token's row in the database says this.
     """
     import jwt
 

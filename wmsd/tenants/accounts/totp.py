@@ -13,7 +13,7 @@ SECRET_BYTES: Final = 20
 SECRET: Final = re.compile(rf"[A-Z2-7]{{{SECRET_BYTES * 8 // 5}}}")
 """A secret in base32."""
 STEPS_AWAY: Final = (0, -1, 1)
-"""The accepted steps, because clocks differ and users need time to type."""
+"""The accepted time steps, relative to the present step. Clocks differ, and users need time to type."""
 
 
 def code_at(secret: str, step: int) -> str:

@@ -63,7 +63,7 @@ def invite_user(tx: Transaction, caller: Caller, body: NewUser) -> dict[str, obj
     """Invite a user.
 
     The response has a one-time link at which the user chooses a password. The link is shown only once. If other
-    admins give the user companies later, those wait for another link.
+    admins give the user companies later, the user needs another link to use these companies.
     """
     body = _with_codes(tx, caller, body)
     errors = _errors_of(tx, caller, body, ())
@@ -79,8 +79,8 @@ def invite_user(tx: Transaction, caller: Caller, body: NewUser) -> dict[str, obj
 def renew_invitation(tx: Transaction, caller: Caller, id: int) -> dict[str, object]:
     """Create a link to a new password.
 
-    The user has forgotten the password, or new rights wait for a new password. The current password stays valid
-    until the user chooses a new one.
+    Use the link if the user has forgotten the password, or if new rights wait for a new password. The current
+    password stays valid until the user chooses a new one.
     """
     user = _managed(tx, caller, id)
     if user.disabled:
@@ -93,11 +93,11 @@ def renew_invitation(tx: Transaction, caller: Caller, id: int) -> dict[str, obje
 def change_user(tx: Transaction, caller: Caller, id: int, body: UserSettingsPatch) -> Record:
     """Change a user.
 
-    Rights that are taken away are lost from the next request on, also for the user's tokens.
+    If rights are taken away, the user and the user's tokens lose them from the next request on.
 
-    New rights apply to sessions and tokens that are created from now on. Existing ones keep what they have. If
-    another person may know the password, new rights wait, and the response says so. They wait until the user signs
-    in by single sign-on, or chooses a password at a new link.
+    New rights apply to sessions and tokens that are created from now on. Existing sessions and tokens get no new
+    rights. If another person may know the password, the new rights wait, and the response says so. They wait until
+    the user signs in by single sign-on, or chooses a password at a new link.
     """
     user, before = _managed(tx, caller, id), json.loads(_record(tx, caller, id).json)
     settings = UserSettings(**{name: before[name] for name in UserSettings.model_fields} | body.given())
@@ -131,7 +131,7 @@ Settings = TypeVar("Settings", bound=UserSettings)
 
 
 def _with_codes(tx: Transaction, caller: Caller, settings: Settings) -> Settings:
-    """Return the settings, with lines that contain several company codes split into single codes."""
+    """Return the settings with single codes in `company_codes`. A text with several codes is split."""
     own = [company for company in companies.companies(tx) if caller.may_use(company.id)]
     return settings.model_copy(update={"company_codes": codes_in(settings.company_codes, own)})
 
@@ -139,7 +139,7 @@ def _with_codes(tx: Transaction, caller: Caller, settings: Settings) -> Settings
 def _errors_of(
     tx: Transaction, caller: Caller, settings: UserSettings, kept: tuple[str, ...] | list[str]
 ) -> FieldErrors:
-    """Return an error for each setting that this admin may not give to a user. The company codes in `kept` are
+    """Return the errors of the settings that this admin may not give to a user. The company codes in `kept` are
     always allowed, because the user has these companies already.
     """
     errors: FieldErrors = {}

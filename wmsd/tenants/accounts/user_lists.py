@@ -45,8 +45,8 @@ WAITING_ABILITIES: Final = """
             AND value NOT IN (SELECT value FROM json_each(password_reach, '$.abilities'))
     )
 """
-"""The SQL of the abilities that wait for a new password. The list is empty if the role waits too, because the
-abilities then come with the role.
+"""The SQL that lists the abilities that wait for a new password. If the role waits too, the list is empty: the new
+role brings its abilities.
 """
 
 
@@ -133,7 +133,7 @@ BEYOND: Final = f"""
         AND (company_ids IS NULL OR company_id IN (SELECT value FROM json_each(company_ids)))
         AND company_id NOT IN (SELECT value FROM json_each(:{REACHED}))
 """
-"""The SQL of the companies that the caller's own token opens, but the caller's session does not."""
+"""The SQL that finds companies that the caller's own token opens, but the caller's session does not open."""
 TOKENS: Final = record_list(
     "token_records",
     "List your tokens, and the tokens of the users whom you manage, newest first.",

@@ -26,7 +26,7 @@ def create_operator(tx: Transaction, new: NewOperator) -> int:
 
 
 class CameFrom(NamedTuple):
-    """The origin of a company that was not created empty: the action and the details of its audit entry."""
+    """The origin of an imported or copied company: the action and the details for its audit entry."""
 
     action: str
     details: Mapping[str, object]
@@ -35,11 +35,11 @@ class CameFrom(NamedTuple):
 def create_company(
     tx: Transaction, new: NewCompany, create_file: Callable[[int, str], None], came: CameFrom | None = None
 ) -> int:
-    """Create a company and return its id.
+    """Create a company and return its id. Raise Problem (422) with all errors.
 
-    `create_file` is called with the id and the code, and creates the file before the company is committed. `came`
-    is the origin of an imported or copied company, whose code is not checked for allowed characters. Raise Problem
-    (422) with all errors.
+    `create_file` is called with the id and the code, before the company is committed. It creates the company's
+    file. `came` is the origin of an imported or copied company. The code of such a company may contain any
+    characters.
     """
     errors = code_errors(tx, new.code) if came is None else codes_like(tx, new.code)
     operator = operator_of_code(tx, new.operator_code)
@@ -73,8 +73,8 @@ def code_errors(tx: Transaction, code: str, of: int | None = None) -> FieldError
 
 
 def codes_like(tx: Transaction, code: str, of: int | None = None) -> FieldErrors:
-    """Return an error if another company has this code, or a code that differs only in capital letters. Codes of
-    companies that are being deleted count too.
+    """Return an error if another company has this code, or a code that differs only in capital letters. Companies
+    that are being deleted count too. The company with the id `of` does not count.
     """
     for company in store.every_company(tx):
         if company.id != of and company.code != code and company.code.casefold() == code.casefold():
@@ -94,7 +94,7 @@ def set_module(tx: Transaction, company_code: str, module: str, enabled: bool) -
 
 
 MOST_REASON: Final = 300
-"""The most characters of the reason for a suspension, which users see."""
+"""How many characters the reason for a suspension may have. Users see the reason."""
 
 
 class Frozen(NamedTuple):

@@ -23,9 +23,7 @@ for_everybody = partial(administration, role="member")
 for_company_admins = partial(administration, role="company-admin")
 for_platform_admins = partial(administration, role="platform-admin")
 NOW: Final = "now"
-"""The name of the parameter with the current time in the SQL of records. It is passed like a filter, but callers
-cannot send it.
-"""
+"""The name of the SQL parameter with the current time. It is passed like a filter, but callers cannot send it."""
 Filters = Callable[[Transaction, Query, Caller], Mapping[str, object]]
 
 
@@ -40,8 +38,8 @@ def filters_at_present(tx: Transaction, query: Query, caller: Caller) -> Mapping
 
 
 class RecordList(NamedTuple):
-    """A list of records for admins. `noun` is the name of a record in error messages. It is empty if there is no
-    operation for a single record.
+    """A list of records for admins. `noun` is the name of a record in error messages, or "" if no operation gets a
+    single record.
     """
 
     noun: str
@@ -77,11 +75,11 @@ def record_list(
     orders: Sequence[str] = ("id",),
 ) -> RecordList:
     """Create the list of a table, with its operations `list_NAME` and `walk_NAME`. `says` and `cursor_says` are
-    their descriptions. `declare` is the decorator for the operations, such as `for_company_admins`.
+    the descriptions of the operations. `declare` is their decorator, such as `for_company_admins`.
 
-    `columns` and `conditions_of` contain the SQL of fields and filters that are not simply a column. `hidden`
-    contains the conditions of filters that callers cannot send. `filters` returns the values of these filters and
-    of the filters that the caller sends. `sort` is the default order of a page, one of `orders`.
+    `columns` has the SQL of fields that are not simply a column, and `conditions_of` the SQL of such filters.
+    `hidden` has the conditions of filters that callers cannot send. `filters` returns the values of all filters.
+    `sort` is the default order of a page, and must be one of `orders`.
     """
     own = {NOW: f"(:{NOW} IS NOT NULL)"} | dict(hidden or {})
     listing = Listing(table, "id", conditions(query, **(conditions_of or {})) | own, "")
@@ -110,8 +108,8 @@ def record_list(
 
 
 def _searched(tx: Transaction, values: Mapping[str, object]) -> Mapping[str, object]:
-    """Return the filters with the text of `search` in the form of the SQL function `plain`, and define this
-    function for the conditions.
+    """Return the filters. If `search` is one of them, normalise its text with `plain`, and define the SQL function
+    `plain` for the conditions.
     """
     if "search" not in values:
         return values

@@ -27,7 +27,7 @@ SERVED: Final = COMPANIES.format("WHERE companies.id NOT IN (SELECT company_id F
 
 
 def companies(tx: Transaction) -> list[Company]:
-    """Return the companies that are served. Companies that are being deleted are left out."""
+    """Return all companies, except companies that are being deleted."""
     return [_company(row) for row in tx.records(SERVED)]
 
 
@@ -117,8 +117,8 @@ NOTE_HELD_BEFORE: Final = "UPDATE companies SET held_before = ? WHERE id = ? AND
 
 
 def note_held_before(tx: Transaction, held: Mapping[int, int]) -> None:
-    """Note how many bytes companies occupied before wmsd limited their share of the disk, by company id. A number
-    that was noted before stays.
+    """Store how many bytes each company occupied before wmsd limited its share of the disk. `held` has the numbers
+    by company id. Numbers that were stored before stay.
     """
     tx.executemany(NOTE_HELD_BEFORE, [(size, company_id) for company_id, size in held.items()])
 
@@ -182,8 +182,9 @@ def write_audit(
 ) -> None:
     """Record a change of the installation itself in the audit.
 
-    `details` contains the changed fields, each with its value before and after. `actor` is given if the actor of
-    the transaction did not make the change. `record` is the company's record that the change is about.
+    `details` contains the changed fields, each with its value before and after. `actor` is the user or program
+    that made the change, by default the actor of the transaction. `record` is the company's record that was
+    changed.
     """
     actor = actor or tx.actor
     row = {
@@ -208,7 +209,9 @@ CAME_FROM: Final = """
 
 
 def came_from(tx: Transaction, origin: str) -> list[str]:
-    """Return the codes of the existing companies that were imported from this origin, according to the audit."""
+    """Return the codes of the existing companies that were imported from the company `origin`, according to the
+    audit. `origin` contains the id of the installation and of the company.
+    """
     return [code for (code,) in tx.rows(CAME_FROM, (origin,))]
 
 
@@ -227,8 +230,8 @@ begin with the company's code and a blank.
 
 
 def audit_entries(tx: Transaction, **filters: str | int | None) -> list[dict[str, Any]]:
-    """Return the last `limit` entries that match, the oldest first. The other filters are the parameters of
-    `FIND`. None matches all entries.
+    """Return the last `limit` matching entries, the oldest first. The other filters are the parameters of `FIND`.
+    A filter that is None matches every entry.
     """
     tx.define("plain", plain)
     who = filters.get("who")

@@ -12,7 +12,7 @@ from wmsd.contract.context import Company
 
 SEPARATORS: Final = re.compile(r"[,;\s]+")
 MOST_HINTS: Final = 5
-"""The most hints in one response, because each hint searches all companies."""
+"""How many hints one response may contain. Each hint searches all companies."""
 MOST_LOOKED_AT: Final = 1000
 LONGEST_LOOKED_AT: Final = 255
 
@@ -51,10 +51,11 @@ def codes_in(typed: Iterable[str], known: Sequence[Company]) -> list[str]:
 
 
 def hints(typed: str, known: Sequence[Company], earlier: int = 0) -> list[str]:
-    """Return the sentences that follow the error about an unknown code. They name the company whose name was
-    typed, or the most similar code.
+    """Return sentences to add to the error about an unknown code. They say which company has the name that was
+    typed, or which code is most similar.
 
-    `known` are the companies that the user may see. `earlier` is the number of earlier errors in the response.
+    `known` are the companies that the user may see. `earlier` is the number of earlier errors in the response. If
+    it reaches MOST_HINTS, the list is empty.
     """
     if earlier >= MOST_HINTS:
         return []
@@ -67,8 +68,8 @@ def hints(typed: str, known: Sequence[Company], earlier: int = 0) -> list[str]:
 def errors_of_codes(
     codes: Iterable[str], known: Sequence[Company], *, sentence: Callable[[str], str], but: Container[str] = ()
 ) -> FieldErrors:
-    """Return the errors of `company_codes`, one for each code that is neither the code of a known company nor in
-    `but`. `sentence` returns the error text for a code.
+    """Return an error of `company_codes` for each unknown code. The codes of the companies in `known` are known,
+    and the codes in `but`. `sentence` returns the error text for a code.
     """
     right = {company.code for company in known}
     wrong = [(place, code) for place, code in enumerate(codes) if code not in right and code not in but]
@@ -95,8 +96,8 @@ def similar_code(typed: str, known: Sequence[Named]) -> str | None:
 
 
 def _meant(typed: str, known: Sequence[Named]) -> tuple[str | None, str | None]:
-    """Return the code of the company whose name was typed, and the most similar code. At most one of the two is
-    set.
+    """Return two codes, of which at least one is None: the code of the company whose name was typed, and the most
+    similar code.
     """
     if len(typed) > LONGEST_LOOKED_AT:
         return None, None

@@ -67,7 +67,7 @@ def owner_of(token: str, known: Iterable[Bearer[Owner]], now: datetime) -> Owner
 
 
 def end_of_replaced(tx: Transaction) -> str:
-    """Return the time until which a token is still accepted, if it is replaced now."""
+    """Return the time until which a token is still accepted after it is replaced now."""
     return timestamps.to_text(tx.now + GRACE)
 
 

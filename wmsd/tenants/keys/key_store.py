@@ -1,4 +1,4 @@
-"""The SQL of the keys of the installation: the keys that sign tokens, and the secrets that seal and sign."""
+"""The SQL of the keys of the installation: the keys that sign tokens, and the secrets that encrypt and sign."""
 
 from typing import Final
 
@@ -15,7 +15,9 @@ KEEP_KEYS: Final = """
 
 SECRET: Final = "SELECT value FROM secrets WHERE name = ?"
 KEY_SECRETS: Final = ("cursor", "vault")
-"""The secrets that are keys: one signs cursors, the other seals texts that must not be readable in a file."""
+"""The names of the secrets that are keys. One signs cursors. The other encrypts texts that must not be readable in
+a file.
+"""
 
 
 def signing_keys(tx: Transaction) -> list[tuple[str, str]]:
@@ -49,7 +51,7 @@ def key_secrets(tx: Transaction) -> dict[str, str]:
 
 
 def are_in_clear(tx: Transaction) -> bool:
-    """Return True if any key secret is not sealed."""
+    """Return True if a key secret is stored in clear text."""
     return any(not (secret(tx, name) or SEALED).startswith(SEALED) for name in KEY_SECRETS)
 
 
@@ -58,7 +60,7 @@ def set_key_secret(tx: Transaction, name: str, value: str) -> None:
 
 
 def reseal(tx: Transaction, new: MasterKey) -> None:
-    """Seal the signing keys and key secrets with the newest secret of `new`."""
+    """Encrypt the signing keys and the key secrets again, with the newest secret of `new`."""
     for kid, key in signing_keys(tx):
         tx.execute("UPDATE signing_keys SET secret = ? WHERE kid = ?", (new.seal(key), kid))
     for name, value in key_secrets(tx).items():

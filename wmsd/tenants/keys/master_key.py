@@ -1,4 +1,4 @@
-"""The seal of the installation's keys in `platform.db`, with a secret in a separate key file."""
+"""Encrypts (seals) the installation's keys in `platform.db`, with a secret in a separate key file."""
 
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -7,15 +7,15 @@ from wmsd.base.vault import Vault
 from wmsd.db.engine.failures import StorageError
 
 SEALED: Final = "sealed:"
-"""The prefix of a sealed text. No key or secret in clear text begins with it."""
+"""The prefix of an encrypted (sealed) text. No key or secret in clear text begins with it."""
 
 
 class MasterKey:
-    """The secrets of the key file, which seal and unseal texts.
+    """The secrets of the key file. They encrypt (seal) and decrypt (unseal) texts.
 
     `load` returns the secrets in the file, the newest last. It is called again before each `seal`, and when
     `unseal` needs an unknown secret, because another process may have changed the file. If `file` is "", there are
-    no secrets, and texts stay in clear. The methods raise what `load` raises.
+    no secrets, and texts stay in clear text. The methods raise the same errors as `load`.
     """
 
     def __init__(self, file: str, load: Callable[[], Sequence[str]]) -> None:
@@ -29,15 +29,15 @@ class MasterKey:
         return bool(self._file)
 
     def seal(self, text: str) -> str:
-        """Return the text, sealed with the newest secret in the key file. Return the text unchanged if there is no
-        key file.
+        """Encrypt the text with the newest secret in the key file. Return the text unchanged if there is no key
+        file.
         """
         self._read()
         return f"{SEALED}{[*self._vaults.values()][-1].seal(text)}" if self._vaults else text
 
     def unseal(self, kept: str) -> str:
-        """Return the text in clear. Raise StorageError if the text is sealed with a secret that is not in the key
-        file.
+        """Decrypt a text that `seal` has encrypted. Return any other text unchanged. Raise StorageError if the key
+        file lacks the secret of the text.
         """
         if not kept.startswith(SEALED):
             return kept

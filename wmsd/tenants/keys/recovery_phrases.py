@@ -1,4 +1,4 @@
-"""The public halves of the recovery phrases, to which backups seal the keys of the installation."""
+"""The public keys of the recovery phrases. Backups encrypt the installation's keys with them."""
 
 import hashlib
 from typing import Final, NamedTuple
@@ -20,12 +20,12 @@ class KnownPhrase(NamedTuple):
     """A recovery phrase, without its secret words."""
 
     recipient: str
-    """The public key of age that belongs to the phrase."""
+    """The public key that belongs to the phrase, for the encryption tool age."""
     created_at: str
     checked_at: str | None = None
     """When a user last typed the phrase, or None if no user has typed it yet."""
     replaced_at: str | None = None
-    """When the phrase was replaced. Backups from then on are not sealed to it, but earlier backups still are."""
+    """The time when the phrase was replaced. It cannot open later backups, but it still opens earlier backups."""
 
     @property
     def fingerprint(self) -> str:
@@ -50,8 +50,8 @@ def every(tx: Transaction) -> list[KnownPhrase]:
 
 
 def in_use(tx: Transaction) -> list[KnownPhrase]:
-    """Return the phrases to which the next backup is sealed, the newest first: the checked phrase, and a later
-    phrase that is not checked yet.
+    """Return the phrases in use, the newest first: the checked phrase, and a later phrase that is not checked yet.
+    Every phrase in use can open the next backup.
     """
     return [each for each in every(tx) if each.replaced_at is None]
 
@@ -69,8 +69,8 @@ def declined_at(tx: Transaction) -> str | None:
 def add(tx: Transaction, recipient: str, replaces: str | None) -> None:
     """Add the phrase with this recipient. A user must check it next.
 
-    `replaces` is the fingerprint of the checked phrase that the caller knows. That phrase stays in use until the
-    check. Raise Problem (409) if another phrase is in use.
+    `replaces` is the fingerprint of the checked phrase that the caller wants to replace, or None. That phrase
+    stays in use until the check. Raise Problem (409) if another phrase is in use.
     """
     now_checked = checked(in_use(tx))
     known = None if now_checked is None else now_checked.fingerprint

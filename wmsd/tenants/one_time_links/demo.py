@@ -76,5 +76,7 @@ def _owner(tx: Transaction, code: str) -> DemoPerson:
 
 
 def _people(owner: DemoPerson) -> tuple[DemoPerson, ...]:
-    """Return the people as whom the user of this person's link may sign in. The admin's link opens all of them."""
+    """Return the demo users that can be chosen with the link of `owner`. With the admin's link, every demo user
+    can be chosen.
+    """
     return PEOPLE if owner is ADMIN else (owner,)

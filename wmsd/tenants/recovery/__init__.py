@@ -1,1 +1,1 @@
-"""Tasks after a restore: what must be created again, and which access may have come back."""
+"""Tasks after a restore: create lost things again, and check access that works again."""

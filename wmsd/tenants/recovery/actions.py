@@ -1,5 +1,7 @@
-"""The operations of the list of tasks after a restore: read the list, and settle entries by a decision of an
-admin. Other entries are settled automatically when the lost thing is created again.
+"""The operations of the list of tasks after a restore: read the list, and settle its entries.
+
+An admin decides how to settle an entry. Some entries are settled automatically, when the lost thing is created
+again.
 """
 
 from collections.abc import Iterable
@@ -27,10 +29,10 @@ OF_ACCESS: Final = "is about access, which cannot be dismissed: confirm or end t
 
 @for_platform_admins(answer="object", returns=RecoveryList)
 def list_recovery(tx: Transaction) -> dict[str, Any]:
-    """List what a restore has lost and brought back.
+    """List the tasks after a restore.
 
-    The list has everything that must be created again, and all access that may have come back. Each entry stays
-    open until it is settled.
+    The list has everything that must be created again, and all access that the restore may have brought back. Each
+    entry stays open until it is settled.
     """
     entries = [_shown(entry) for entry in store.open_entries(tx)]
     return {
@@ -70,7 +72,7 @@ def remove_lost_second_factors(tx: Transaction, body: RecoveryChoice) -> dict[st
 
 @for_platform_admins(answer="object", returns=TickedOff, writes=True)
 def confirm_access(tx: Transaction, body: RecoveryChoice) -> dict[str, Any]:
-    """Confirm access that is right."""
+    """Confirm access that may stay."""
     done = _settled(tx, _chosen(tx, body, store.ACCESS, OF_LOST), "confirmed", "recovery.confirm")
     return {"message": f"Confirmed entries: {done}.", "entries": done}
 
@@ -107,8 +109,10 @@ def _end(tx: Transaction, caller: Caller, entry: Entry, keeps_user: bool) -> Non
 
 
 def _chosen(tx: Transaction, choice: RecoveryChoice, kinds: Iterable[str], otherwise: str) -> list[Entry]:
-    """Return the open entries that were chosen, which must be of these `kinds`. Raise Problem (422) for an unknown
-    id, for an entry of another kind with the error `otherwise`, and unless either ids or `every` is chosen.
+    """Return the open entries that `choice` selects: entries by their ids, or every entry of these `kinds`.
+
+    Raise Problem (422) for an unknown id, and if `choice` does not have either ids or `every`. For an entry of
+    another kind, raise it with the text `otherwise`.
     """
     ids = choice.entries
     if bool(ids) == choice.every:
@@ -127,8 +131,9 @@ def _chosen(tx: Transaction, choice: RecoveryChoice, kinds: Iterable[str], other
 
 
 def _settled(tx: Transaction, chosen: list[Entry], how: How, action: str, ended: int | None = None) -> int:
-    """Settle the entries, and record each in the audit. Return how many were settled, or `ended` if ending their
-    access has settled them already.
+    """Settle the entries, and record each in the audit. Return how many entries were settled.
+
+    If `ended` is given, return `ended`: ending the access of the entries has settled them before this call.
     """
     done = store.finish(tx, [entry["id"] for entry in chosen], how, tx.actor.name)
     for entry in chosen:

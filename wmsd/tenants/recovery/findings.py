@@ -1,6 +1,4 @@
-"""The sentences of the list of tasks after a restore, as findings. Each placeholder is filled from a field of the
-entry.
-"""
+"""The sentences about the tasks after a restore, as findings. The fields of a task fill the placeholders."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -60,7 +58,7 @@ WORDS: Final[Mapping[str, FindingKind]] = {
         SETTLE,
     ),
 }
-"""The kinds of findings, by the kind of the entry."""
+"""The kind of finding for each kind of task."""
 KINDS: Final = tuple(WORDS.values())
 TITLE: Final = "Tasks after a restore are open"
 OPEN: Final = "Tasks after a restore are not settled. Open entries in the list: {number}."

@@ -1,5 +1,7 @@
-"""The creation of the list of tasks after a restore, at the first opening of platform.db, or when its keys are
-created again. The list is part of the transaction that creates the keys, so that nothing is forgotten.
+"""Creates the list of tasks after a restore, at the first opening of platform.db, or when its keys are created
+again.
+
+The same transaction creates the list and the keys, so that no task is forgotten.
 """
 
 from typing import Final
@@ -36,8 +38,8 @@ TOKENS: Final = f"""
     GROUP BY users.id, tokens.name
     {OPEN_ALREADY}
 """
-"""The SQL that lists the tokens of programs. Tokens that people got by signing in are left out, because they can
-sign in again. Tokens that an earlier loss has ended are not listed again.
+"""The SQL that lists the tokens of programs. Tokens that people got by signing in are left out, because the people
+can sign in again. Tokens that ended with an earlier loss of keys are not listed again.
 """
 SECOND_FACTORS: Final = f"""
     {ADD}
@@ -47,7 +49,7 @@ SECOND_FACTORS: Final = f"""
     {OPEN_ALREADY}
 """
 WERE_LOST: Final = "SELECT EXISTS (SELECT 1 FROM recoveries WHERE keys_lost)"
-"""The SQL that finds out whether keys were ever lost. If so, credentials in an older file may be sealed with keys
+"""The SQL that returns whether keys were ever lost. If so, credentials in an older file may be encrypted with keys
 that no longer exist.
 """
 COMPANIES: Final = f"""
@@ -81,10 +83,10 @@ PLATFORM_TOKENS: Final = f"""
 
 
 def list_losses(tx: Transaction, *, lost_signing_keys: bool, lost_vault: bool) -> None:
-    """List what was lost with the keys, and which access may have come back.
+    """Add tasks for what was lost with the keys, and for access that the restore may have brought back.
 
-    If an entry for the same thing is open already, no second entry is added. The first opening of a new
-    installation lists nothing.
+    If a task for the same thing is open already, no second task is added. The first opening of a new installation
+    adds no tasks.
     """
     now = {"now": tx.timestamp}
     is_lost = lost_signing_keys or lost_vault

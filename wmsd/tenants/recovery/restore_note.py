@@ -1,6 +1,8 @@
-"""The note of a restore in the restored platform.db. It is written before the file is moved to its place, so that
-no restore remains without its list of tasks. The list itself is created when the file is first opened
-(`losses.py`), because only then it is known whether the keys are lost.
+"""Notes in a restored platform.db that it was restored.
+
+The note is written before the file is moved to its place. Therefore every restore gets a list of tasks. The list
+itself is created when the file is first opened (`losses.py`), because only then it is known whether the keys are
+lost.
 """
 
 from collections.abc import Iterable
@@ -45,12 +47,14 @@ LAST_KNOWN: Final = """
 
 
 def note_restore(restored: Path, replaced: Path | None, as_of: str | None) -> str | None:
-    """Note in the platform.db `restored` that it was restored. Return the time after which revoked access is
-    unknown, or None if all revoked access is known.
+    """Note in the platform.db `restored` that it was restored.
+
+    Return the time after which wmsd does not know which access was revoked. Return None if wmsd knows all
+    revocations.
 
     `as_of` is the time of the backup, or None if nothing was written after the backup. `replaced` is the previous
-    platform.db, from which the revocations and the list of tasks are known, or None if it cannot be read. Raise
-    sqlite3.Error or StorageError if that fails.
+    platform.db, or None if it cannot be read. The previous file shows the revocations and the list of tasks. Raise
+    sqlite3.Error or StorageError if the note cannot be written.
     """
     if replaced is None:
         _begin(restored, as_of)
@@ -63,7 +67,7 @@ def note_restore(restored: Path, replaced: Path | None, as_of: str | None) -> st
 
 def note_replica(restored: Path) -> str:
     """Note that the platform.db `restored` comes from a replica, so its latest changes may be missing. Return the
-    time of its last known change. Raise the errors of `note_restore`.
+    time of its last known change. Raise the same errors as `note_restore`.
     """
     with closing(connect(restored)) as connection:
         [as_of] = connection.execute(LAST_KNOWN).fetchone()
@@ -84,8 +88,8 @@ def _begin(
 
 
 def _list_of(replaced: Path) -> tuple[list[Any], list[Any]]:
-    """Return the recoveries and entries of a file. Return empty lists if they cannot be read, for example because
-    a version without these tables has written the file.
+    """Return the restores and the tasks in the platform.db `replaced`. Return empty lists if they cannot be read,
+    for example because a version without these tables has written the file.
     """
     try:
         with closing(connect_leaving_nothing(replaced)) as connection:
@@ -95,11 +99,11 @@ def _list_of(replaced: Path) -> tuple[list[Any], list[Any]]:
 
 
 def _take_over(connection: sqlite3.Connection, recoveries: Iterable[Any], entries: Iterable[Any]) -> None:
-    """Copy the recoveries and entries to the restored platform.db.
+    """Copy the restores and the tasks of the previous platform.db to the restored platform.db.
 
-    Open entries stay open, and decisions of users stay. Something that was created again after the backup is
-    missing in the restored file, so its entry is open again. Entries about webhooks are not copied, because
-    webhooks are checked again without them.
+    Open tasks stay open, and the decisions of users stay. Something that was created again after the backup is
+    missing in the restored file, so its task is open again. Tasks about webhooks are not copied, because webhooks
+    are checked again without them.
     """
     ids: dict[int, int] = {}
     for *fields, id in recoveries:

@@ -11,7 +11,7 @@ MOST_AT_ONCE = 1000
 
 
 class RecoveryEntry(Model):
-    """Something that must be created again, or access that may have come back."""
+    """A task after a restore: create something again, or check access that may have come back."""
 
     id: Id
     kind: Kind
@@ -35,8 +35,8 @@ class RecoveryEntry(Model):
 
 
 class RecoveryList(Model):
-    """The list of tasks after a restore. `lost` must be created again, and `access` must be confirmed or ended.
-    Entries in `done` are settled.
+    """The list of tasks after a restore. What is in `lost` must be created again. What is in `access` must be
+    confirmed or ended. The tasks in `done` are settled.
     """
 
     access_unknown_after: Annotated[
@@ -52,7 +52,7 @@ class RecoveryList(Model):
 
 
 class RecoveryChoice(Input):
-    """The entries to settle: some by their ids, or every entry to which the decision can apply."""
+    """The entries to settle: the entries with certain ids, or every entry to which the decision can apply."""
 
     entries: Annotated[
         list[Id], Field(max_length=MOST_AT_ONCE, description="The ids of the entries to settle.")
@@ -63,7 +63,7 @@ class RecoveryChoice(Input):
 
 
 class EndedAccess(RecoveryChoice):
-    """The entries to settle by ending their access. `every` leaves out platform admins."""
+    """The entries to settle by ending their access. With `every`, platform admins keep their access."""
 
     keep_users: Annotated[
         bool,

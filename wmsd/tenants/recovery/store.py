@@ -1,5 +1,5 @@
-"""The SQL of the list of tasks after a restore. An entry is open until it is settled, and its row stays after
-that.
+"""The SQL of the list of tasks after a restore. Each entry is a task. It is open until it is settled. A settled
+entry stays in the table.
 """
 
 from collections.abc import Iterable
@@ -10,14 +10,14 @@ from wmsd.db.engine.transaction import Transaction
 
 Kind = Literal["token", "webhook", "second-factor", "company", "user", "site", "platform-token"]
 LOST: Final = ("token", "webhook", "second-factor", "company")
-"""The kinds of entries about something that must be created again. `company`: its webhooks were not checked
-yet.
+"""The kinds of tasks about something that must be created again. `company` is a task for a company whose webhooks
+were not checked yet.
 """
 ACCESS: Final = ("user", "site", "platform-token")
-"""The kinds of entries about access that may have come back."""
+"""The kinds of tasks about access that the restore may have brought back."""
 How = Literal["renewed", "dismissed", "confirmed", "ended", "gone"]
 MOST_SHOWN: Final = 500
-"""The most settled entries in a list, the newest first."""
+"""The most settled tasks that are listed, the newest first."""
 
 COUNT: Final = """
     SELECT (SELECT count(*) FROM recovery_entries WHERE done_at IS NULL)
@@ -59,7 +59,7 @@ Entry = dict[str, Any]
 
 
 class Recovery(NamedTuple):
-    """The open entries, and whether there was a restore whose entries were not created yet."""
+    """The open tasks after a restore, and whether a restore still lacks its list of tasks."""
 
     entries: list[Entry]
     is_unlisted: bool
@@ -70,12 +70,12 @@ def recovery(tx: Transaction) -> Recovery:
 
 
 def is_unlisted(tx: Transaction) -> bool:
-    """Return True if there was a restore whose list was not created yet."""
+    """Return True if a restore still lacks its list of tasks."""
     return bool(tx.value("SELECT EXISTS (SELECT 1 FROM recoveries WHERE NOT is_listed)"))
 
 
 def open_count(tx: Transaction) -> int:
-    """Return how many entries are open. A restore whose entries were not created yet counts as one."""
+    """Return the number of open tasks. A restore that still lacks its list of tasks counts as one."""
     return tx.number(COUNT)
 
 
@@ -84,25 +84,29 @@ def open_entries(tx: Transaction) -> list[Entry]:
 
 
 def done_entries(tx: Transaction) -> list[Entry]:
-    """Return the settled entries, the newest first."""
+    """Return the settled tasks, the newest first."""
     return tx.records(DONE)
 
 
 def entries(tx: Transaction, ids: Iterable[int]) -> dict[int, Entry]:
-    """Return the entries with these ids, by id. Unknown ids are left out."""
+    """Return the tasks with these ids, by id. Leave out unknown ids."""
     return {entry["id"]: entry for entry in tx.records(SOME, (dumps(list(ids)),))}
 
 
 def access_unknown_after(tx: Transaction) -> str | None:
-    """Return the earliest time after which revoked access is unknown, or None if no entry about access is open."""
+    """Return the earliest time after which wmsd does not know which access was revoked. Return None if no task
+    about access is open.
+    """
     return tx.find_text(UNKNOWN_AFTER, (dumps(ACCESS),))
 
 
 def finish(tx: Transaction, ids: Iterable[int], how: How, by: str | None) -> int:
-    """Settle those of the entries that are open. Return how many were settled."""
+    """Settle the open tasks among these ids, and return how many were settled. `how` says in which way they were
+    settled, and `by` who settled them.
+    """
     return tx.execute(FINISH, {"now": tx.timestamp, "how": how, "by": by, "ids": dumps(list(ids))}).rowcount
 
 
 def companies_with_open_entries(tx: Transaction) -> list[int]:
-    """Return the ids of companies with open entries about webhooks."""
+    """Return the ids of the companies with open tasks about webhooks."""
     return [company_id for (company_id,) in tx.rows(OF_WEBHOOKS)]

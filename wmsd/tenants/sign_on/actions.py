@@ -112,10 +112,10 @@ async def finish_sign_on(
 
 
 async def _claims(service: SignOnService, by: Published, begun: SignOn, body: ComingBack) -> Mapping[str, Any]:
-    """Return the claims of the provider about the user who has come back.
+    """Return what the provider says (claims) about the user who comes back from it.
 
-    Raise Problem: 401 if the ID token is not accepted, 403 if the provider refused the sign-in, 503 if it cannot
-    be reached. Also raise 503 if too many people sign in at the same time.
+    Raise Problem: 401 if the ID token is not accepted, 403 if the provider refused the sign-in, 503 if the
+    provider cannot be reached, or if too many people sign in at the same time.
     """
     if service.exchanging.locked():
         raise unavailable("Too many people are signing in at the same time. Try again in 5 s.")
@@ -155,8 +155,8 @@ def _check_issuer(provider: Provider, metadata: Metadata, issuer: str | None) ->
 
 
 def _code(error: str | None) -> str:
-    """Return the error of the provider in brackets. Return an empty text if the error is not a code, because it
-    could be a text that misleads the reader.
+    """Return the provider's error code in brackets. Return "" if `error` is not a code, because any other text
+    could mislead the reader.
     """
     is_code = error is not None and error.isascii() and error.replace("_", "").isalpha()
     return f" ({error})" if is_code else ""
@@ -176,7 +176,7 @@ def _complaint(provider: Provider) -> str:
 
 
 def decide_sign_on(tx: Transaction, provider: Provider, claims: Mapping[str, Any]) -> Decision:
-    """Decide which user these claims let in, by the present users and companies."""
+    """Decide which user may sign in with these claims. The decision depends on the present users and companies."""
     person = person_of(provider, claims)
     linked_id = store.linked_user(tx, provider.issuer, person.subject)
     same_email = None if person.email is None else accounts.user_by_email(tx, person.email)
@@ -190,8 +190,8 @@ def decide_sign_on(tx: Transaction, provider: Provider, claims: Mapping[str, Any
 
 
 def _let_in(provider: Provider, decision: Decision) -> User | None:
-    """Return the user whom the decision lets in, or None for a new user. Raise Problem (403) if the decision is a
-    refusal.
+    """Return the existing user who may sign in, or None if the decision is to create a new user. Raise Problem
+    (403) if the decision is a refusal.
     """
     person, refusal = decision.person, decision.refusal
     if refusal is not None:
@@ -204,8 +204,9 @@ def _let_in(provider: Provider, decision: Decision) -> User | None:
 
 
 def _settled(tx: Transaction, provider: Provider, decision: Decision) -> User:
-    """Create, change and link the user as decided, and return the user. Raise Problem (403) if the decision is a
-    refusal, or as `_give` does.
+    """Create or change the user, and link the user's account, as the decision says. Return the user.
+
+    Raise Problem (403) if the decision is a refusal. Raise the same errors as `_give`.
     """
     user = _let_in(provider, decision) or _new_user(tx, provider, decision)
     if decision.user is not None and decision.rights is not None:
@@ -234,8 +235,8 @@ def _new_user(tx: Transaction, provider: Provider, decision: Decision) -> User:
 
 
 def _give(tx: Transaction, provider: Provider, user: User, rights: Rights) -> None:
-    """Give the user the rights that the provider's rules determine. Raise Problem (403) if no platform admin would
-    be left.
+    """Give the user the rights that follow from the provider's rules. Raise Problem (403) if the installation
+    would have no platform admin afterwards.
     """
     if rights.role != "platform-admin" and errors_of_role(tx, user):
         raise forbidden(

@@ -1,4 +1,4 @@
-"""The exchange of the code, which the browser brings back, for the provider's claims about the user."""
+"""Exchanges the code that the browser brings back for the provider's claims about the user."""
 
 import base64
 from collections.abc import Mapping
@@ -34,8 +34,8 @@ def authorization_url(provider: Provider, metadata: Metadata, begun: SignOn) -> 
 
 
 async def claims_of(published: Published, begun: SignOn, code: str) -> Mapping[str, Any]:
-    """Return the claims about the user who has signed on. Raise NoAnswer, BadToken, and Problem as
-    `provider_requests.get`.
+    """Exchange the code for the claims about the user who has signed on, and return the claims. Raise NoAnswer,
+    BadToken, and the same Problem as `provider_requests.get`.
     """
     provider, client, now = published.provider, published.client, published.clock.now()
     metadata = await published.metadata()
@@ -71,7 +71,7 @@ async def _tokens(
 
 async def _more(endpoint: str, client: LazyClient, access_token: str, subject: str) -> dict[str, Any]:
     """Return the claims of the userinfo endpoint (OpenID Connect Core 1.0, section 5.3). Raise NoAnswer if they
-    are about another subject, and Problem as `provider_requests.get`.
+    are about another subject. Raise the same errors as `provider_requests.get`.
     """
     if not (access_token.isascii() and access_token.isprintable()):
         raise NoAnswer(f"{endpoint} was not called: the access token contains characters that cannot be sent.")

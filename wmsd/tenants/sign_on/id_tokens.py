@@ -20,8 +20,8 @@ ALGORITHMS: Final[Mapping[str, tuple[str, str | None]]] = {
     "ES512": ("EC", "P-521"),
     "EdDSA": ("OKP", "Ed25519"),
 }
-"""The accepted algorithms, with the type and the curve of their keys. With the other algorithms of JWS, anyone
-could sign who knows the public keys, or no key at all.
+"""The accepted algorithms, with the type and the curve of their keys. The other algorithms of JWS are unsafe: the
+public keys, or no key at all, would be enough to sign a token.
 """
 NEEDED: Final = ("iss", "sub", "aud", "exp", "iat", "nonce")
 
@@ -90,8 +90,8 @@ def verify_id_token(
 
 
 def _key(head: Head, keys: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return the key of the signature: the key with the id in the header, or else the only suitable key. Raise
-    BadToken if there is no such key.
+    """Return the key that has signed the token: the key with the id in the header. If the header has no id, return
+    the only suitable key. Raise BadToken if there is no such key.
     """
     kind, curve = ALGORITHMS[head.algorithm]
     suitable = [

@@ -21,7 +21,7 @@ WELL_KNOWN: Final = "/.well-known/openid-configuration"
 KEPT_SECONDS: Final = 3600.0
 KEYS_AGAIN_SECONDS: Final = 60.0
 FAILED_SECONDS: Final = 10.0
-"""How long a provider that failed is not requested again, in seconds."""
+"""After a failure, wmsd sends no request to the provider for this number of seconds."""
 MOST_KEYS: Final = 100
 URL: Final = re.compile(r"https?://[\x21\x22\x24-\x7e]{1,1000}")
 ASKED_BY_CLIENTS: Final = ("authorization_endpoint", "token_endpoint", "jwks_uri")
@@ -34,16 +34,16 @@ class Metadata:
     jwks_uri: str
     userinfo_endpoint: str | None
     names_itself: bool
-    """Whether the provider's responses name the provider (RFC 9207)."""
+    """Whether the provider's responses contain the provider's name, its issuer (RFC 9207)."""
     takes_basic: bool
-    """Whether a client may send its secret as HTTP Basic authentication. Otherwise the secret is a field of the
-    form.
+    """Whether the provider accepts the client's secret as HTTP Basic authentication. Otherwise the secret is sent
+    as a field of the form.
     """
 
 
 class Published:
-    """The published data of one provider. A failure is reported to all waiting callers and to later callers within
-    FAILED_SECONDS.
+    """The published data of one provider. If a request to the provider fails, all waiting callers get the error,
+    and also later callers within FAILED_SECONDS.
     """
 
     def __init__(self, provider: Provider, client: LazyClient, clock: Clock) -> None:
@@ -54,12 +54,14 @@ class Published:
         self._keys = _Kept(clock, self._ask_for_keys)
 
     async def metadata(self) -> Metadata:
-        """Return the metadata. Raise NoAnswer, and Problem as `provider_requests.get`."""
+        """Return the metadata. Raise NoAnswer, and the same Problem as `provider_requests.get`."""
         found: Metadata = await self._metadata.get(KEPT_SECONDS)
         return found
 
     async def keys(self, kid: str | None) -> list[dict[str, Any]]:
-        """Return all keys, including the key with this id if the provider has it. Raise as `metadata`."""
+        """Return all keys. If the key with the id `kid` is missing, request the keys again, at most once a minute.
+        Raise the same errors as `metadata`.
+        """
         keys: list[dict[str, Any]] = await self._keys.get(KEPT_SECONDS)
         if kid is not None and all(key.get("kid") != kid for key in keys):
             keys = await self._keys.get(KEYS_AGAIN_SECONDS)
@@ -89,7 +91,7 @@ class Published:
 
 
 class _Kept:
-    """A cache of the last response. One caller requests it at a time, and the others wait for the result."""
+    """A cache of one response. One caller requests the response, and the others wait for it."""
 
     def __init__(self, clock: Clock, ask: Callable[[], Awaitable[Any]]) -> None:
         self._clock = clock
@@ -100,8 +102,8 @@ class _Kept:
         self._failure: tuple[float, str] | None = None
 
     async def get(self, seconds: float) -> Any:
-        """Return a response that is not older than `seconds`. Raise what `ask` raises, and NoAnswer again within
-        FAILED_SECONDS after a failure.
+        """Return a response that is not older than `seconds`, and request it if necessary. Raise the same errors
+        as `ask`. After a NoAnswer, raise NoAnswer without a new request within FAILED_SECONDS.
         """
         async with self._turn:
             now = self._clock.monotonic()

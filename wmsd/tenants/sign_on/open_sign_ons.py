@@ -22,7 +22,9 @@ from wmsd.base.vault import Vault
 
 SECONDS: Final = 600
 MOST_USED: Final = 10_000
-"""How many finished sign-ons are remembered. Providers do not accept a code twice either."""
+"""How many finished sign-ons are remembered, so that they cannot be finished again. Providers do not accept a code
+twice either.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,7 @@ class SignOn:
     session_id: int | None
     user_id: int | None
     until: int
-    """The end of the sign-on in monotonic time, in seconds."""
+    """The time when the sign-on ends, in seconds of monotonic time."""
     stays: bool = False
     """Whether the browser should keep the session after it is closed."""
 
@@ -60,7 +62,7 @@ class OpenSignOn:
         self._ids = ids
         self._vault = Vault(ids.secret())
         self._used: OrderedDict[str, int] = OrderedDict()
-        """The states of finished sign-ons, and until when they are remembered."""
+        """The `state` of each finished sign-on, with the time until which it is remembered."""
 
     def begin(
         self,
@@ -79,8 +81,8 @@ class OpenSignOn:
         return begun, self._vault.seal(dumps(asdict(begun)))
 
     def end(self, kept: str, provider: str, state: str) -> SignOn | None:
-        """Return the sign-on in the sealed text `kept`, and end it. Return None if it has expired or was ended
-        before, or if it does not belong to this provider and `state`.
+        """End the sign-on in the sealed text `kept`, and return it. Return None if the sign-on has expired or was
+        ended before, or if its provider or its `state` is another one.
         """
         text = self._vault.unseal(kept) if kept.isascii() else None
         if text is None:

@@ -34,7 +34,7 @@ async def get(client: LazyClient, url: str, headers: Mapping[str, str] | None = 
 async def post(
     client: LazyClient, url: str, fields: Mapping[str, str], headers: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Send a form and return the JSON object. Raise as `get`."""
+    """Send a form and return the JSON object. Raise the same errors as `get`."""
     form = {"Content-Type": "application/x-www-form-urlencoded"}
     answer = await client.post(url, {**HEADERS, **form, **headers}, urlencode(fields).encode())
     return _read(url, answer.status, answer.body, answer.error, answer.is_cut)

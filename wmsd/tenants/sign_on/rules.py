@@ -19,8 +19,8 @@ UNLINK: Final = "Ask a platform admin to check whether both accounts are yours, 
 
 
 class Person(NamedTuple):
-    """A person, as the provider describes the person. `email` is None if the provider names no trustworthy
-    address. `doubt` then says why.
+    """A person, as the provider describes the person. `email` is None if the provider sends no e-mail address that
+    wmsd can trust. `doubt` then gives the reason.
     """
 
     subject: str
@@ -34,7 +34,7 @@ class Person(NamedTuple):
 
 
 class Refusal(NamedTuple):
-    """The reason why a person is not let in, as the end of a sentence, and a sentence on what to do."""
+    """Why a person may not sign in, as the end of a sentence. Another sentence says what to do."""
 
     because: str
     remedy: str
@@ -61,18 +61,18 @@ class Known(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """The decision who is let in: the existing `user`, a new user, or, with a `refusal`, nobody. `why` gives the
-    reason as a sentence.
+    """The decision who may sign in. With a `refusal`, nobody may sign in. Otherwise the existing `user` may sign
+    in, or a new user if `user` is None. `why` is a sentence that says how the user was found.
     """
 
     person: Person
     judged: Sequence[tuple[Rule, str]]
-    """All rules, each with its effect in words."""
+    """All rules of the provider, each with its effect in words."""
     why: str
     refusal: Refusal | None = None
     user: User | None = None
     rights: Rights | None = None
-    """The rights to give to the user now, or None if the user's rights stay."""
+    """The rights to give to the user now, or None if the user's rights do not change."""
     is_linked: bool = False
     """Whether the account is already linked with the user."""
 
@@ -82,7 +82,7 @@ class Decision(NamedTuple):
 
     @property
     def changes(self) -> bool:
-        """Whether anything must be written before the user is let in."""
+        """Whether something must be stored before the user can sign in."""
         return self.user is None or self.rights is not None or not self.is_linked
 
 
@@ -147,9 +147,9 @@ def _is_verified(explained: object) -> bool:
 def judged(provider: Provider, claims: Mapping[str, Any]) -> tuple[Rule | None, list[str], list[tuple[Rule, str]]]:
     """Return the rule that decides (or None), the codes of the companies to give, and each rule with its effect.
 
-    A user has one role and one list of abilities in all companies. Therefore a later rule that fits adds its
-    companies only if it gives the same rights. Otherwise a user would get rights in one company that are meant for
-    another.
+    A user has the same role and abilities in all companies. Therefore a later rule that fits adds its companies
+    only if it gives the same role and abilities. Otherwise the user would get rights in one company that are meant
+    for another company.
     """
     first: Rule | None = None
     codes: list[str] = []
@@ -175,7 +175,7 @@ def _fits(rule: Rule, claims: Mapping[str, Any]) -> bool:
 
 
 def decide(provider: Provider, claims: Mapping[str, Any], known: Known) -> Decision:
-    """Decide who is let in with these claims, and give the reason."""
+    """Decide who may sign in with these claims, and give the reason."""
     person = person_of(provider, claims)
     rule, codes, explained = judged(provider, claims)
     user, why, refusal = _user(provider, person, known)
@@ -192,7 +192,9 @@ def decide(provider: Provider, claims: Mapping[str, Any], known: Known) -> Decis
 
 
 def _user(provider: Provider, person: Person, known: Known) -> tuple[User | None, str, Refusal | None]:
-    """Return the user of the person, how the user was identified, and a refusal if the person may not sign in."""
+    """Return the user of the person (or None), a sentence that says how the user was found, and a refusal if the
+    person may not sign in.
+    """
     if known.linked is not None:
         user, why = known.linked, f"This account is linked with the user {known.linked.email}."
     elif person.email is None:
@@ -215,7 +217,9 @@ def _user(provider: Provider, person: Person, known: Known) -> tuple[User | None
 
 
 def _rights(rule: Rule, codes: Sequence[str], known: Known) -> Rights:
-    """Return the rights that the rule gives. Companies that do not exist here are left out."""
+    """Return the rights that `rule` gives in the companies with these `codes`. Codes of companies that do not
+    exist here are left out.
+    """
     ids = known.companies or {}
     return Rights(
         rule.role,
@@ -229,7 +233,7 @@ def rights_of(user: User) -> Rights:
 
 
 def refusal_sentence(provider: Provider, decision: Decision) -> str:
-    """Return the message for a person who is not let in: the person's name at the provider, the reason, and what
+    """Return the message for a person who may not sign in: the person's name at the provider, the reason, and what
     to do.
     """
     assert decision.refusal is not None

@@ -9,7 +9,7 @@ from wmsd.contract.fields import Code, Input, Model
 
 Kept = Annotated[str, Field(max_length=4096)]
 LONGEST_SAMPLE = 16 * 1024
-"""The longest text of sample claims. As a form, the text becomes up to three times as long."""
+"""The largest length of sample claims. When a form sends the text, it becomes up to three times as long."""
 
 
 class ProviderShown(Model):
@@ -24,7 +24,7 @@ class Providers(Model):
 
 
 class Beginning(Input):
-    """The begin of a sign-on. `next_path` is the page that the user wants, a path of this service."""
+    """The start of a sign-on. `next_path` is the path of the page that the user wants to open after it."""
 
     next_path: Annotated[str, Field(max_length=500)] = ""
     stays: bool = False
@@ -59,7 +59,7 @@ class SignedOn(Model):
 
 
 class Sample(Input):
-    """Claims to try, as JSON or in an ID token."""
+    """Sample claims for a trial of the rules, as JSON or in an ID token."""
 
     provider: Annotated[str, Field(max_length=32)]
     claims: Annotated[str, Field(min_length=1, max_length=LONGEST_SAMPLE)]

@@ -29,14 +29,12 @@ class SignOnService:
     ) -> None:
         self.platform = platform
         self.complaints = RepeatedFailures(LOG, (NoAnswer,), clock.monotonic)
-        """The log of failures, which reports a provider once and not for every user who tries to sign in."""
+        """The log of failures. It reports a failing provider once, and not for every user who tries to sign in."""
         self.under_way = OpenSignOn(clock, ids)
         self.providers = providers
         self._published = {each.name: Published(each, client, clock) for each in providers}
         self.exchanging = asyncio.Semaphore(MOST_AT_ONCE)
-        """A semaphore, held while a code is exchanged. If it is used up, further requests are refused and do not
-        wait.
-        """
+        """Limits how many codes are exchanged at the same time. Further requests are refused, and do not wait."""
 
     def published(self, name: str) -> Published:
         """Return the published data of the provider with this name. Raise Problem (404) if there is no such

@@ -10,7 +10,9 @@ LINK: Final = "INSERT INTO sign_on_identities (issuer, subject, user_id, linked_
 
 
 def linked_user(tx: Transaction, issuer: str, subject: str) -> int | None:
-    """Return the id of the user who is linked with the account."""
+    """Return the id of the user who is linked with the account `subject` at the provider `issuer`. Return None if
+    no user is linked.
+    """
     return tx.find_number(LINKED, (issuer, subject))
 
 
@@ -24,7 +26,7 @@ def link(tx: Transaction, issuer: str, subject: str, user_id: int) -> None:
 
 
 def unlink(tx: Transaction, user_id: int) -> int:
-    """End the links of a user. Return how many there were."""
+    """Delete the links of a user. Return the number of deleted links."""
     return tx.execute("DELETE FROM sign_on_identities WHERE user_id = ?", (user_id,)).rowcount
 
 

@@ -1,5 +1,5 @@
-"""The trial of claims: who would be let in with them, and why. No provider is contacted, and nothing is
-changed.
+"""A test of a provider's claims: which user could sign in with them, and why. No provider is contacted, and
+nothing is changed.
 """
 
 import base64
@@ -46,7 +46,9 @@ async def try_sign_on(service: SignOnService, body: Sample) -> dict[str, object]
 
 
 def _claims(text: str) -> Mapping[str, Any]:
-    """Return the claims in `text`, which is JSON or an ID token. Raise Problem (422) if it is neither."""
+    """Read the claims from `text`, which must be a JSON object or an ID token. Raise Problem (422) for any other
+    text.
+    """
     token = TOKEN.fullmatch(text.strip())
     try:
         raw = text.encode() if token is None else base64.urlsafe_b64decode(token[1] + "=" * (-len(token[1]) % 4))

@@ -19,16 +19,15 @@ from wmsd.tenants.sites.schema import MadeBearer, NewSite, SiteFilters, SiteReco
 
 PREFIX: Final = "wmsds_"
 NEEDED_MODULES: Final = ("api", "outbound")
-"""The modules that the site's company needs. Without them, a bearer token of the site opens nothing."""
+"""The modules that the site's company needs. Without these modules, a bearer token of the site gives no access."""
 
 
 def create_site(
     tx: Transaction, company_code: str, warehouse_id: int, warehouse_code: str, new: NewSite
 ) -> tuple[int, str]:
-    """Create a site, and return its id and bearer token. The caller has checked that the warehouse belongs to the
-    company.
+    """Create a site, and return its id and bearer token. Raise Problem (422) if the warehouse already has a site.
 
-    Raise Problem (422) if the warehouse already has a site.
+    The caller must check that the warehouse belongs to the company.
     """
     company = company_of_code(tx, company_code)
     if store.of_warehouse(tx, company.id, warehouse_code) is not None:
@@ -67,8 +66,9 @@ def rotate_site(tx: Transaction, site: TransportSite, at_once: bool) -> tuple[in
 
 
 def revoke_site(tx: Transaction, site: TransportSite) -> bool:
-    """End the site's bearer tokens. Return True if there were any. The site stays, and `rotate_site` creates a new
-    token for it.
+    """Revoke the site's bearer tokens. Return True if the site had a token.
+
+    The site is not deleted, and `rotate_site` can create a new token for it.
     """
     revoked = store.revoke(tx, site.id)
     _audit(tx, "site.revoke", site)
@@ -131,7 +131,9 @@ def _site(tx: Transaction, site_id: int) -> TransportSite:
 
 
 def new_bearer(tx: Transaction, site_id: int, token: str) -> dict[str, Any]:
-    """Return a new bearer token in the form of MadeBearer. Raise Problem (404) if there is no such site."""
+    """Return the fields of `MadeBearer` for the new bearer token of a site. Raise Problem (404) if there is no
+    such site.
+    """
     site = _site(tx, site_id)
     served = next((each for each in companies.companies(tx) if each.id == site.company_id), None)
     company = or_not_found(served, "site")  # a company that is being deleted is not listed

@@ -18,7 +18,7 @@ class SitePlace(Input):
 
 
 class SiteToMake(NewSite, SitePlace):
-    """The fields to create a site. The company and the warehouse come first."""
+    """The fields to create a site. The company and the warehouse are the first two fields."""
 
 
 class SiteRecord(Recorded):
@@ -29,7 +29,7 @@ class SiteRecord(Recorded):
     warehouse_code: str
     status: Literal["active", "revoked"]
     previous_token_until: Timestamp | None
-    """The expiry of the previous bearer token, which also works until then."""
+    """The time until which the previous bearer token also works."""
     last_used_at: Timestamp | None
     last_used_from: str | None
 
@@ -49,4 +49,4 @@ class MadeBearer(Model):
     warehouse_code: str
     token: str
     modules_off: list[str]
-    """The modules that the company needs and that are off. Until they are on, the token opens nothing."""
+    """The needed modules that are off for the company. While one of them is off, the token gives no access."""

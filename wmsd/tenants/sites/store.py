@@ -23,7 +23,9 @@ def bearers(tx: Transaction) -> list[Bearer[TransportSite]]:
 
 
 def caller_of_site(site: TransportSite) -> Caller:
-    """Return the caller for a bearer token of the site, who may use the site's company, but has no ability."""
+    """Return the caller of a request with the site's bearer token. The caller may use the site's company, and has
+    no abilities.
+    """
     return Caller(Actor(f"site {site.name}"), frozenset(), frozenset({site.company_id}), site=site)
 
 
@@ -57,8 +59,8 @@ REVOKE: Final = """
 
 
 def rotate(tx: Transaction, site_id: int, token_hash: str, until: str | None) -> None:
-    """Replace the bearer token. The previous token is valid until `until`, or ends now if `until` is None. Any
-    older token ends.
+    """Replace the bearer token. The previous token stays valid until `until`, or becomes invalid now if `until` is
+    None. Older tokens become invalid.
     """
     tx.execute(
         ROTATE, {"id": site_id, "token_hash": bytes.fromhex(token_hash), "until": until, "now": tx.timestamp}
@@ -66,7 +68,7 @@ def rotate(tx: Transaction, site_id: int, token_hash: str, until: str | None) ->
 
 
 def revoke(tx: Transaction, site_id: int) -> bool:
-    """End the site's bearer tokens. Return True if there were any."""
+    """Revoke the site's bearer tokens. Return True if the site had a token."""
     return tx.execute(REVOKE, (tx.timestamp, site_id)).rowcount > 0
 
 

@@ -57,8 +57,8 @@ writing = partial(
 def list_articles(tx: Transaction, query: ArticleQuery) -> Page:
     """List articles.
 
-    `search` looks in code, name and barcodes. Each of its words must be the beginning of a word there. `code` must
-    match exactly.
+    Each word in `search` must be the beginning of a word in the code, the name or a barcode. `code` must match
+    exactly.
     """
     return store.page(tx, query, query.filters(), None)
 
@@ -76,8 +76,8 @@ def list_sparse_articles(tx: Transaction, query: SparseArticleQuery) -> Page:
 def walk_articles(tx: Transaction, query: ArticleCursorQuery, position: int) -> CursorPage:
     """List articles by cursor.
 
-    `search` looks in code, name and barcodes. Each of its words must be the beginning of a word there. `code` must
-    match exactly.
+    Each word in `search` must be the beginning of a word in the code, the name or a barcode. `code` must match
+    exactly.
     """
     return store.after(tx, query, position)
 
@@ -102,11 +102,11 @@ def _of_code(tx: Transaction, code: str) -> Record:
 def sync_articles(tx: Transaction, query: ArticleSyncQuery, position: int) -> CursorPage:
     """List articles in the order of changes.
 
-    Follow `next_cursor` until it is null, and store the last `end_cursor`. Send this `end_cursor` as `cursor` the
-    next time, to continue after the last change. Alternatively, start with `updated_since`: the `as_of` of the
-    first page that you read the last time. With a cursor, `updated_since` must be absent or the value with which
-    the list began. An article that changes while you read comes again later in the same list, or in the next list.
-    A change of the server's clock does not affect the order.
+    Follow `next_cursor` until it is null, and store the last `end_cursor`. The next time, send this value as
+    `cursor` to continue after the last change. You can also continue by time: store `as_of` of the first page, and
+    send this value as `updated_since` the next time. If you send a cursor, omit `updated_since`, or send the value
+    with which the list began. An article that changes while you read comes again, later in the same list or in the
+    next list. A change of the server's clock does not affect the order.
     """
     if query.cursor is None:
         position = min(query.updated_since or 0, tx.last_change())  # a cursor never points beyond the last change

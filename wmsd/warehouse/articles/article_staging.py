@@ -4,8 +4,8 @@ The rows of a file are first stored in a temporary table and checked there. Then
 This takes a quarter of the time of one statement per row, because FTS5 writes its index at the end of each
 statement.
 
-The column `line` of the temporary table has the order of the rows. In a column that an article must fill, NULL
-means that the row gives no value. In other columns of the file, NULL means that the row empties the field.
+The column `line` of the temporary table has the order of the rows. If a field of an article cannot be null, NULL
+in its column means that the row gives no value. In any other column of the file, NULL empties the field.
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -38,9 +38,11 @@ TABLES: Final = (
         for name in ("code", "external_ref", "article_id")
     ),
 )
-"""`article_id` needs an index too. With the statistics of a small company, SQLite scans the table of articles and
-looks for the staged row of each article. For the same reason, each lookup of a staged row is a separate subquery,
-which uses an index whatever the statistics say.
+"""The temporary table and its indexes.
+
+With the statistics of a small company, SQLite scans all articles and searches the staged row of each article.
+Therefore `article_id` has an index too, and each search for a staged row is a separate subquery, which always uses
+an index.
 """
 ADD: Final = f"INSERT INTO staged_articles ({', '.join(STAGED)}) VALUES ({', '.join('?' * len(STAGED))})"
 GIVEN_TWICE: Final = """
@@ -53,7 +55,7 @@ GIVEN_TWICE: Final = """
 def _defaults() -> dict[str, Any]:
     """Return the default values of an article's fields, in stored form.
 
-    The values are computed at first use, because pydantic must build the model for it.
+    The values are computed only at the first call, because pydantic must first build the model.
     """
     return column_values(ArticleFields.model_construct(code="", name="").model_dump())
 
@@ -83,8 +85,8 @@ COUNTS: Final = f"""
 
 
 def compare(tx: Transaction, sent: Collection[str]) -> tuple[int, int, int]:
-    """Return three numbers of rows: those that create an article, those that change an article, and those that
-    change nothing.
+    """Compare the rows with the stored articles. Return how many rows create an article, how many change one, and
+    how many change nothing.
 
     `sent` are the columns of the file.
     """
@@ -151,17 +153,16 @@ FORGET_WORDS: Final = f"""
         SELECT article_id FROM staged_articles WHERE difference = {FOUND_OTHERWISE}
     )
 """
-"""Deletes the changed articles from the search index before the updates. Otherwise a trigger would delete each
-article from the index and add it again. FTS5 takes twice as long for this as for deleting all articles first and
-then adding all.
+"""Deletes all changed articles from the search index before the updates. Otherwise a trigger would delete and add
+the articles one by one, which takes FTS5 twice as long.
 """
 UPDATE: Final = f"""
     UPDATE articles SET {{values}}, change_seq = :before + line, updated_at = {WRITTEN_AT}
     FROM staged_articles AS staged WHERE articles.id = article_id AND difference = {{difference}}
 """
 SLICE: Final = 20_000
-"""Lines per INSERT statement, which keeps its rows in memory. The number is large enough for FTS5 to be fast, and
-small enough for 4 MB of memory.
+"""The number of lines per INSERT statement. SQLite keeps the rows of a statement in memory. This number needs only
+4 MB, and is large enough for FTS5 to be fast.
 """
 UPDATED_AFTER: Final = f"""
     SELECT id AS entity_id, {store.RECORD} AS data FROM articles
@@ -191,8 +192,8 @@ def apply(tx: Transaction, sent: Collection[str], progress: Progress) -> int:
 
 
 def _updates(columns: list[str]) -> Iterator[str]:
-    """Yield the UPDATE statements: one for the rows that change no field of the search index, which does not write
-    the index, and one for the other rows.
+    """Yield at most two UPDATE statements. The first one is for the rows that change no field of the search index,
+    so it does not write the index. The second one is for the other rows.
     """
     for difference, names in (
         (OTHER, [name for name in columns if name not in SEARCHED]),
@@ -217,8 +218,8 @@ def _insert(columns: list[str]) -> str:
 
 
 def repeated_lines(tx: Transaction, name: str) -> Iterator[tuple[int, int]]:
-    """Return the lines that repeat the code or external_ref (`name`) of an earlier line, each with that earlier
-    line.
+    """Find the lines that repeat the value of an earlier line in the column `name` (code or external_ref). Return
+    each such line with the first line that has the value.
     """
     return iter(tx.execute(GIVEN_TWICE.format(name=name)))
 
@@ -240,8 +241,8 @@ OF_TAKEN_EXTERNAL_REF: Final = """
     )
     ORDER BY line
 """
-"""Selects the lines whose external_ref belongs to another article. The external_ref is free if another row of the
-file changes the external_ref of that article.
+"""Selects the lines whose external_ref belongs to another article. A line is not selected if the file also changes
+the external_ref of the other article.
 """
 OF_OTHER_FORM: Final = f"""
     SELECT line FROM staged_articles AS staged WHERE article_id IS NULL AND {BEYOND_ASCII} AND (

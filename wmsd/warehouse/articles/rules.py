@@ -34,7 +34,9 @@ def search_words(text: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Holders:
-    """The ids of the articles that already have the wanted code and external_ref, or None, and whether the wanted
+    """The articles that already have the wanted code or external_ref.
+
+    `of_code` and `of_external_ref` are the ids of these articles, or None. `client_exists` is true if the wanted
     client exists.
     """
 
@@ -44,7 +46,9 @@ class Holders:
 
 
 def reference_errors(article_id: int | None, holders: Holders) -> Iterator[FieldError]:
-    """Return the errors of code, external_ref and client. `article_id` is None for a new article."""
+    """Yield an error if the code or the external_ref belongs to another article, or if the client does not exist.
+    `article_id` is None for a new article.
+    """
     if holders.of_code not in (None, article_id):
         yield code_taken("article", holders.of_code)
     if holders.of_external_ref is not None and holders.of_external_ref != article_id:

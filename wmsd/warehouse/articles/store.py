@@ -24,8 +24,8 @@ check_fields_are_read(ArticleFields, Article)
 
 HAS_BARCODE: Final = "(barcode = :barcode OR EXISTS (SELECT 1 FROM json_each(barcodes) WHERE value = :barcode))"
 HAS_ITS_WORDS: Final = "id IN (SELECT rowid FROM article_search WHERE article_search MATCH :barcode_words)"
-"""`HAS_BARCODE` and `HAS_ITS_WORDS` together are the SQL condition for a barcode. The second one uses the search
-index to find the few articles with the words of the barcode, and the first one compares their barcodes exactly.
+"""Half of the SQL condition for a barcode: it uses the search index to find the few articles with the words of the
+barcode. The other half, `HAS_BARCODE`, compares the barcodes exactly.
 """
 IS_LOW: Final = """id IN (
     SELECT article_id FROM low_articles WHERE :low

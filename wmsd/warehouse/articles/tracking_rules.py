@@ -17,9 +17,9 @@ from wmsd.db.engine.transaction import Transaction
 class Obstacle:
     """A reason that forbids switching the tracking by serials on or off.
 
-    `switched` is "on" if the reason forbids switching the tracking on, or "off". `count` is a SELECT that returns
-    the number of goods of the article `:id` that forbid the switch, or only 1 or 0. `sentence` may contain
-    `{count}` for this number.
+    `switched` says whether the reason forbids "on" or "off". `count` is a SELECT for the article `:id`: it returns
+    0 if the switch is allowed, and otherwise 1 or the number of goods that forbid the switch. `sentence` may
+    contain `{count}` for this number.
     """
 
     switched: Literal["on", "off"]

@@ -30,9 +30,10 @@ TRACKED_OTHERWISE: Final = """
 
 
 def obstacles(tx: Transaction, made: CreatedRows, most: int) -> Iterator[str]:
-    """Return sentences that say why articles cannot be restored to their state before the import.
+    """Yield sentences that say why articles cannot be restored to their state before the import.
 
-    Changes that users made to these articles since the import are checked in `wmsd/imports/undo.py`.
+    `made` are the articles that the import created. `most` is the maximum number of sentences about external
+    references. Changes that users made to the articles since the import are checked in `wmsd/imports/undo.py`.
     """
     for code, external_ref in tx.rows(
         OF_TAKEN_EXTERNAL_REF, {"after": made.after, "last": made.last, "most": most}

@@ -38,9 +38,10 @@ REFERENCES: Final = references_of(COUNTS)
 
 
 def sent_references(tx: Transaction, sent: Mapping[str, Any], named: Mapping[str, Any]) -> Iterator[FieldError]:
-    """Return the errors in the references of a body that has malformed fields elsewhere.
+    """Check the references in a body that also has malformed fields, and yield the errors.
 
-    Lines with an id are left out, because such a line need not name its article.
+    In `sent`, malformed values are null. Lines with an id are skipped, because such a line need not name its
+    article.
     """
     lines = [None if line is None or line.get("id") is not None else line for line in sent.get("lines") or ()]
     yield from REFERENCES(tx, {**sent, "lines": lines}, named)
@@ -145,10 +146,10 @@ def replace_count(tx: Transaction, id: int, body: CountFields) -> Record:
     references=sent_references,
 )
 def update_count(tx: Transaction, id: int, body: CountChanges) -> Record:
-    """Enter counted quantities, change other fields of a count, or its status.
+    """Enter counted quantities, or change other fields or the status of a count.
 
-    Lines that are not sent stay as they are. The first counted quantity moves the count to IN_LUCRU. A new line,
-    without an id, is for goods that were found and are not on the list. To reach the status FINALIZAT, book the
+    Lines that are not sent stay as they are. The first counted quantity moves the count to IN_LUCRU. For goods
+    that were found but are not on the list, send a new line without an id. To reach the status FINALIZAT, book the
     count.
     """
     _refuse_booking(tx, id, sent_status(body))
@@ -159,9 +160,9 @@ def update_count(tx: Transaction, id: int, body: CountChanges) -> Record:
 def book_count(tx: Transaction, id: int) -> Record:
     """Book the differences of a count.
 
-    Each counted line adds its `difference` to stock. Movements after the arrival of the counted quantity are not
-    affected. Lines that are not counted, or must be counted again, are not booked. If a line cannot be booked, no
-    line is booked.
+    Each counted line adds its `difference` to stock. Movements that were recorded after the counted quantity
+    arrived stay in effect. Lines that are not counted, or must be counted again, are not booked. If a line cannot
+    be booked, no line is booked.
     """
     return apply_count_change(tx, id, {}, None, FINAL)
 
@@ -185,8 +186,10 @@ def apply_count_change(
     *,
     replaces: bool = False,
 ) -> Record:
-    """Change fields and lines of a count, and its status, in the order that the statuses allow. Return the
-    count.
+    """Change the fields, lines and status of a count, and return the count. With `replaces`, stored lines that are
+    not sent are removed.
+
+    The fields and lines change before or after the status, depending on which status allows the change.
     """
     current = COUNTS.columns(tx, count_id)
     values = COUNTS.merged(current, given)

@@ -27,7 +27,10 @@ NOT_COUNTED: Final = {
 
 
 class Entry(NamedTuple):
-    """A line `sent` in a request, its path in the body, and `row`: the matching line of the count."""
+    """A sent line and its line in the count.
+
+    `path` is the position of the sent line in the body. `row` is the stored line, or a new one.
+    """
 
     path: str
     sent: CountLineFields
@@ -52,10 +55,11 @@ def enter(
     replaces: bool = False,
     expands: bool = False,
 ) -> Entries:
-    """Return the lines of a count as they will be stored if the lines `sent` are entered.
+    """Enter the lines `sent` into a count. Return all lines of the count as they must be stored, with the errors.
 
     `before` are the stored lines. With `replaces`, stored lines that are not sent are removed. With `expands`, a
-    line without a counted quantity that names only an article or a lot stands for all its parts in stock.
+    line that names only an article or a lot, without a counted quantity, becomes a separate line for each of its
+    lots and serials in stock.
     """
     errors: list[FieldError] = []
     named = list(_named(sent, before, Articles(tx, sent, before), errors))
@@ -72,7 +76,9 @@ def enter(
 
 
 Named = tuple[str, CountLineFields, Row | None, int]
-"""The path of a sent line, the line, the stored line with the same id or None, and the id of the article."""
+"""A sent line: its path in the body, the line itself, the stored line with the same id (or None), and the id of
+the article.
+"""
 
 
 def _named(
@@ -108,10 +114,10 @@ def _is_of(line: CountLineFields, row: Row, articles: Articles, path: str, error
 def _entries(
     named: Sequence[Named], before: Sequence[Row], ledger: Ledger, expands: bool, errors: list[FieldError]
 ) -> Iterator[Entry]:
-    """Yield an entry for each part of stock that the lines name.
+    """Match the sent lines with the lines of the count, and yield an entry for each match.
 
-    A sent line without an id changes the stored line of the same part, if there is one. A part that occurs twice
-    is an error, which is added to `errors`.
+    A sent line without an id matches the stored line for the same goods, or a new line. With `expands`, one sent
+    line may yield several entries (see `enter`). If the same goods occur twice, an error is added to `errors`.
     """
     by_part = {(row["article_id"], part_of(row)): row for row in before}
     by_serial = {(row["article_id"], row["serial"]): part_of(row) for row in before if row["serial"]}
@@ -155,10 +161,11 @@ def _impossible_lines(tx: Transaction, entries: Sequence[Entry]) -> Iterator[Fie
 
 
 def _is_new_count(entry: Entry) -> bool:
-    """Return True if the line reports a new count.
+    """Return True if the sent line reports a new count.
 
-    The same quantity without `seen_at` is a new count only if the line must be counted again. A line with
-    read-only fields was copied from an answer, so the same quantity in such a line is no new count.
+    A different quantity, or any `seen_at`, is always a new count. The same quantity is a new count only if the
+    line must be counted again and the sent line has no read-only fields. A line with read-only fields was copied
+    from an answer.
     """
     line, row = entry.sent, entry.row
     if line.counted_quantity is None:

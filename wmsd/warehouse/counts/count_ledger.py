@@ -1,4 +1,4 @@
-"""The stock of the articles in a count, read together."""
+"""A reader for the stock of a count's articles. It reads the stock of all articles at once."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -15,7 +15,7 @@ class Ledger:
     """The stock of some articles in a warehouse. An article without a stock record was never in the warehouse."""
 
     def __init__(self, tx: Transaction, stock_ids: dict[int, int]) -> None:
-        """Create a reader of these stock records. `stock_ids` has their ids by the id of the article."""
+        """Create a reader. `stock_ids` has the id of the stock record for each article id."""
         self._tx = tx
         self.stock_ids = stock_ids
         self._by_name: dict[int, tuple[Mapping[str, PartKey], Mapping[str, list[PartKey]]]] = {}
@@ -42,8 +42,8 @@ class Ledger:
         return self.contents(article_id).parts.get(goods, NOTHING).quantity
 
     def _named(self, article_id: int) -> tuple[Mapping[str, PartKey], Mapping[str, list[PartKey]]]:
-        """Return the parts of an article in two dicts, by serial and by lot. The result is cached, because a count
-        may name many parts.
+        """Return the goods of an article in two dicts: by serial, and by lot. The result is cached, because a
+        count may name many lots and serials.
         """
         if article_id not in self._by_name:
             by_serial: dict[str, PartKey] = {}
@@ -57,14 +57,14 @@ class Ledger:
         return self._by_name[article_id]
 
     def part_of_serial(self, article_id: int, serial: str) -> PartKey:
-        """Return the part with this serial: with the lot of the serial if it is in stock in the warehouse, and
-        otherwise without a lot.
-        """
+        """Return the key of this serial. The key includes the lot if the serial is in stock in the warehouse."""
         return self._named(article_id)[0].get(serial) or PartKey(None, serial)
 
     def parts(self, article_id: int, named: PartKey) -> list[PartKey]:
-        """Return the parts in stock for which a line of a new count stands: all parts of the article, all parts of
-        the lot, or one part.
+        """Return the keys of the goods in stock that `named` includes: all lots and serials of an article, or all
+        goods of a lot.
+
+        Return only `named` if it is a serial, or if nothing is in stock.
         """
         if named.serial is not None:
             return [named]
@@ -89,15 +89,15 @@ class Ledger:
         }
 
     def lines_of_all(self) -> Iterator[Row]:
-        """Return a new line for each part in stock."""
+        """Yield a new line for each lot and serial in stock, and for the goods that have neither."""
         for article_id in self.stock_ids:
             for goods in self.contents(article_id).parts:
                 yield self.line(article_id, goods)
 
     def moved(self, seen: Sequence[tuple[Row, str | None]]) -> list[bool]:
-        """Return for each item whether its stock has moved since the person who counts last saw the stock.
+        """Return for each item of `seen` whether its goods have moved since the counting person last saw them.
 
-        Each item of `seen` is (line, time). If the time is None, the person last saw the stock when the line was
+        Each item of `seen` is (line, time). If the time is None, the person last saw the goods when the line was
         created or last counted.
         """
         asked, places = [], []

@@ -31,7 +31,7 @@ from wmsd.warehouse.stock.rules import Change, Fault, faults_of, part_changes
 from wmsd.warehouse.stock.stock_ledger import Movement, post_all
 
 COLUMNS: Final = {"quantity": "counted_quantity", "quarantined": "counted_quantity", "serial": "serial"}
-"""The field of a count line at which an error is reported, by the `column` of the fault."""
+"""The field of a count line that gets the error. The key is the `column` of the `Fault`."""
 
 
 def book(tx: Transaction, count_id: int, reason: str | None = None) -> None:
@@ -82,7 +82,11 @@ def _nothing_to_book(rows: Sequence[Row]) -> str:
 def _changes(
     tx: Transaction, rows: Sequence[Row], lines: Sequence[Row], stock_ids: Mapping[int, int]
 ) -> list[tuple[int, Change]]:
-    """Return the changes of parts, each with the id of its article. Raise Problem (422) for faulty lines."""
+    """Compute the stock changes of `lines`. Return each change with the id of its article.
+
+    `rows` are all lines of the count, and give the position of each line. Raise Problem (422) if a line has an
+    error.
+    """
     contents = contents_of(tx, stock_ids.values())
     with_serials = {each.id for each in articles.references(tx, stock_ids, ()) if each.tracks_serials}
     paths = {row["id"]: f"lines.{number}" for number, row in enumerate(rows)}
@@ -105,7 +109,7 @@ def _changes(
 
 
 def _elsewhere(tx: Transaction, article_id: int, stock_id: int, before: Contents, after: Parts) -> Iterator[Fault]:
-    """Return a fault for each serial that was found by the count, but is in stock in another warehouse."""
+    """Yield a fault for each serial that the count has found here, but that is in stock in another warehouse."""
     found = {goods.serial: goods for goods in after if goods.serial is not None and goods not in before.parts}
     known = lots.serials(tx, article_id, list(found))
     away = [name for name, serial in known.items() if serial.stock_id != stock_id]
@@ -119,10 +123,10 @@ def _elsewhere(tx: Transaction, article_id: int, stock_id: int, before: Contents
 
 
 def _errors(fault: Fault, rows: Sequence[Row], paths: Mapping[int, str]) -> Iterator[FieldError]:
-    """Return the fault as errors at the lines that caused it. `rows` are the lines of the article.
+    """Yield the fault as an error at each line that caused it. `rows` are the lines of the article.
 
-    These are the lines that name the part, or else the lines of the same lot that reduce stock, or else all lines
-    that reduce stock, or else all lines.
+    The first of these groups that is not empty gets the error: the lines for the same goods, the lines of the same
+    lot that reduce stock, all lines that reduce stock, all lines.
     """
     named = [row for row in rows if fault.goods is not None and part_of(row) == fault.goods]
     taking = [row for row in rows if line_difference(row) < 0]

@@ -21,7 +21,7 @@ from wmsd.warehouse.stock.schema import StockRecord
 
 OF_LINE: Final = "lines.0."
 COLUMNS: Final = {"counted_quantity": "quantity"}
-"""The name of a field of `RecordCount`, by the name of the same field in a count line, if the names differ."""
+"""The fields of a count line that have another name in `RecordCount`, and this name."""
 NAME_ONE: Final = (
     "is not enough, because the goods have lots or serials: name one of them, or create a count with all of them"
 )

@@ -59,15 +59,17 @@ def line_difference(row: Mapping[str, Any]) -> int:
 
 
 class Counted(NamedTuple):
-    """The parts of a stock record after a booking, and the faults for which the booking is refused."""
+    """The result of a booking: the content of the stock record (`after`), and the reasons that forbid the booking
+    (`faults`).
+    """
 
     after: Parts
     faults: list[Fault]
 
 
 def counted_parts(before: Contents, rows: Sequence[Row]) -> Counted:
-    """Return the parts after the difference of each line is added. If the quantity of a part becomes 0, its
-    quarantined quantity becomes 0 too.
+    """Add the difference of each line to the stock in `before`, and return the result. If a quantity becomes 0,
+    its quarantined quantity becomes 0 too.
     """
     after, faults = dict(before.parts), list[Fault]()
     for row in rows:

@@ -60,8 +60,8 @@ def last_movement(tx: Transaction) -> int:
 
 
 class Seen(NamedTuple):
-    """The point in the ledger at which the person who counts last saw a part: the time `at` or, if `at` is None,
-    the id `until` of the last movement.
+    """The goods of a count line, and when the counting person last saw them: at the time `at` or, if `at` is None,
+    after the movement with the id `until`.
     """
 
     stock_id: int
@@ -84,8 +84,8 @@ MOVED: Final = """
             AND (seen.value ->> 4 IS NULL OR occurred_at >= seen.value ->> 4)
     )
 """
-"""Selects the parts with a movement that the person who counts has not seen. A movement in the same millisecond as
-`at` may be later than `at`, so it counts as not seen.
+"""Selects the goods that have moved since the counting person last saw them. A movement in the same millisecond as
+`at` is included, because it may be later than `at`.
 """
 
 
@@ -100,11 +100,11 @@ MOVED_OTHERS: Final = _moved("stock_movements_by_stock", "IS", "IS")
 
 
 def moved_since(tx: Transaction, seen: Sequence[Seen], kind: str | None = None) -> set[int]:
-    """Return the positions in `seen` of the parts that have moved since they were seen. If `kind` is given, only
-    movements of this kind count.
+    """Find the goods that have moved since they were seen. Return their positions in `seen`. If `kind` is given,
+    only movements of this kind count.
 
-    The function is fast even if a stock record has many movements, because an index on serial, lot or stock record
-    finds each part.
+    The function is fast even if a stock record has many movements, because it uses an index on serial, lot or
+    stock record.
     """
     by_sql: dict[str, list[int]] = {}
     for place, part in enumerate(seen):
@@ -156,8 +156,8 @@ class StockOf(NamedTuple):
 
     @classmethod
     def found_by(cls, warehouse_id: int, search: str | None) -> "StockOf | None":
-        """Return the stock of the articles that the search text finds, or None if the text has no words, so that
-        nothing matches.
+        """Return the stock of the articles that match the text `search`, or all stock if `search` is None. Return
+        None if the text has no words, because then no article matches.
         """
         if search is None:
             return cls(warehouse_id, None)
@@ -190,8 +190,8 @@ OF_OTHERS: Final = f"""
         AND line.counted_quantity IS NOT NULL AND NOT line.count_again
     ORDER BY line.count_id, line.id
 """
-"""Selects the lines of other counts with the same parts. The conditions on lot and serial are written like the
-expressions of the index on count lines, so that SQLite uses this index.
+"""Selects lines of other counts that have counted the same goods. The conditions on lot and serial are written
+like the expressions of the index on count lines, so that SQLite uses this index.
 """
 
 
@@ -207,10 +207,11 @@ def note_count_again(tx: Transaction, line_ids: Iterable[int]) -> None:
 def counted_elsewhere(
     tx: Transaction, count_id: int, warehouse_id: int, parts: Iterable[tuple[int, PartKey]]
 ) -> dict[int, list[int]]:
-    """Return the ids of the lines of other counts that have counted one of these parts, by count.
+    """Find lines of other counts that have counted the same goods. Return the ids of these lines, by the id of
+    their count.
 
     Only counts with status IN_LUCRU are searched. Lines that must be counted again are omitted. Each item of
-    `parts` is the id of an article and a part.
+    `parts` is the id of an article, with a lot or serial.
     """
     named: dict[str, Any] = {"warehouse_id": warehouse_id, "count_id": count_id}
     found: dict[int, list[int]] = {}

@@ -22,7 +22,10 @@ ADDRESS = "address."
 
 
 def import_records(tx: Transaction, rows: Iterable[Row], outcome: Outcome, kind: DirectoryKind) -> None:
-    """Import rows of the kind's fields. Each field of an address has a separate column, such as `address.city`."""
+    """Create or update a record of `kind` for each row. Count the results and add the errors in `outcome`.
+
+    Each field of an address has a separate column, such as `address.city`.
+    """
     codes = FirstSeen()
     for row in rows:
         code = str(row.values.get("code", ""))
@@ -65,7 +68,7 @@ def nest_address(values: Mapping[str, object]) -> dict[str, Any]:
 
 
 def laid_over(current: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the current fields, with the given fields in their place. The parts of an address that are not given
+    """Return the `current` fields, overwritten by the `given` fields. The parts of an address that are not given
     keep their current values.
     """
     merged = {**current, **given}

@@ -56,7 +56,7 @@ class DirectoryKind:
         return Record(id, or_not_found(text, self.noun))
 
     def shown_fields(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the fields of a stored row that a caller may set, in the form in which a caller sends them."""
+        """Return the fields of a stored row that a caller may set, in the form of a request body."""
         fields = {name: row[name] for name in self.fields.model_fields}
         address = fields["address"]
         return {
@@ -88,7 +88,7 @@ def by_code(tx: Transaction, kind: DirectoryKind, code: str) -> dict[str, Any] |
 
 
 def columns(tx: Transaction, kind: DirectoryKind, record_id: int) -> dict[str, Any] | None:
-    """Return the stored columns of the record that a caller may set, or None if no record has the id."""
+    """Return the columns that a caller may set, as they are stored. Return None if no record has the id."""
     return tx.record(f"SELECT {', '.join(kind.fields.model_fields)} FROM {kind.table} WHERE id = ?", (record_id,))
 
 

@@ -103,9 +103,10 @@ def delete_document(tx: Transaction, table: DocumentTable, document_id: int) -> 
 def differences(
     table: DocumentTable, before: Mapping[str, Any], after: Mapping[str, Any]
 ) -> dict[str, dict[str, Any]]:
-    """Return the fields that a caller may set and that differ, each with its values before and after.
+    """Compare two states of a document. Return the changed fields that a caller may set, each with its values
+    before and after.
 
-    The lines that differ are under the name of the document's field for lines, such as `items`.
+    The changed lines have the name of the field with the lines as their key, such as `items`.
     """
     differing = {
         name: {"before": _cut(before[name]), "after": _cut(after[name])}
@@ -120,7 +121,8 @@ def differences(
 
 
 def _lines(table: DocumentTable, lines: Iterable[Mapping[str, Any]]) -> Counter[str]:
-    """Return, by line as JSON text, how many of the lines are equal to this line.
+    """Count equal lines. Each key of the result is a line as JSON text, and its value is the number of equal
+    lines.
 
     The text has the fields that a caller may set, with the code of the article instead of its id.
     """

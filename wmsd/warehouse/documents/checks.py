@@ -48,7 +48,7 @@ def status_checks(table: DocumentTable) -> tuple[Check, Check]:
 def ledger_check(
     table: DocumentTable, movements: Iterable[str], statuses: Iterable[str], amount: str, of_line: str
 ) -> Check:
-    """Return the check that the lines of documents in `statuses` agree with the stock ledger.
+    """Return a check that the lines of documents in `statuses` agree with the stock ledger.
 
     `movements` are the kinds of movements that these documents cause. `amount` is the SQL of the quantity in one
     movement. `of_line` is the column of a line that must equal the sum of the amounts of its movements.

@@ -17,8 +17,7 @@ from wmsd.db.sql.statements import insert_sql
 from wmsd.warehouse.documents.schema import DocumentOfArticle, OfTheRequest
 
 IDENTIFIES: Final = ("id", "article_code")
-"""The fields of a sent line that are not stored as columns, because they only identify something: the stored line
-by its id, and the article by its code.
+"""The fields of a sent line that have no column: `id` identifies the stored line, and `article_code` the article.
 """
 NOT_STORED: Final = (SentBack, OfTheRequest)
 OF_ITS_ARTICLE: Final = "CROSS JOIN articles ON articles.id = line.article_id"
@@ -37,8 +36,8 @@ class LineTable:
 
     `document` is the column with the document's id. `fields` are the columns that a caller may set. `shown` is the
     model of a line in answers. `joined` is SQL that joins further tables to the table of the lines, which has the
-    alias `line`. `columns` has the SQL of fields that are not simply columns of the lines. `filled` are the
-    columns that the code for this kind of document fills in.
+    alias `line`. `columns` has the SQL of each field that is not simply a column of this table. `filled` are the
+    columns that the service fills in, not the caller.
 
     Raise TypeError if a field can be set but is not in the model `shown`.
     """
@@ -78,9 +77,7 @@ class LineTable:
         return f"(SELECT count(*) FROM {self.name} AS line WHERE line.{self.document} = {documents}.id)"
 
     def check_settable(self, line: type[BaseModel]) -> None:
-        """Raise TypeError if the model `line` of a body has a field without a column, so that its value would be
-        lost.
-        """
+        """Raise TypeError if a field of the model `line` has no column. Its value would be lost."""
         lost = [
             name
             for name, field in line.model_fields.items()
@@ -106,8 +103,8 @@ class LineTable:
         return {"id": line_id, **sent, **lists, **found}
 
     def contents(self, rows: Sequence[Mapping[str, Any]], but: Container[str] = ()) -> list[tuple[Any, ...]]:
-        """Return the values of the lines, to compare them with other lines: the columns that a caller may set,
-        except those in `but`.
+        """Return the values of the lines, so that they can be compared with other lines. Only columns that a
+        caller may set are returned, except the columns in `but`.
         """
         names = [name for name in self.fields if name not in but]
         return [tuple(row[name] for name in names) for row in rows]

@@ -20,14 +20,14 @@ Packaging = Annotated[
 
 
 class WithPackaging(Input):
-    """The request of a move that can include packaging."""
+    """A request that can include packaging with a change of status."""
 
     packaging: Packaging = None
 
 
 def goes_with(packaging: Sequence[Any] | None, requested: str | None, wanted: str) -> list[FieldError]:
-    """Return a list with an error if a request has packaging, but does not change the status to `wanted`;
-    otherwise return an empty list. `requested` is the new status, or None.
+    """Check that a request with packaging also changes the status to `wanted`. Return a list with an error, or an
+    empty list. `requested` is the new status, or None.
     """
     if packaging and requested != wanted:
         return [invalid_field("packaging", f"is allowed only together with the status {wanted}")]

@@ -19,7 +19,8 @@ from wmsd.warehouse.documents.table import DocumentTable
 from wmsd.warehouse.packaging.packaging_lines import Types
 
 CODES: Final[Mapping[str, str]] = {PARTNERS.noun: "INVALID_PARTNER", WAREHOUSES.noun: "INVALID_WAREHOUSE"}
-"""The error codes, by noun, for the kinds of records that must be active. Records of other kinds must only exist.
+"""The error codes for kinds of records that must exist and be active, by the noun of the kind. Records of other
+kinds must only exist.
 """
 Sent = Mapping[str, Any]
 
@@ -221,9 +222,10 @@ def _names(line: Sent, kind: type[Line | Packed]) -> list[Any]:
 
 
 def _is_named(line: Sent, kind: type[Line | Packed]) -> bool:
-    """Return True if the line names its record in a correct form, or does not name it at all.
+    """Return False if the line has only null values for its record. A malformed id or code is null, and already
+    has an error.
 
-    A malformed name already has an error.
+    `kind` has the names of the fields with the id and the code. A line without these fields must be checked.
     """
     return any(line.get(name) is not None for name in kind._fields) or not any(
         name in line for name in kind._fields

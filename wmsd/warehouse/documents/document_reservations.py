@@ -41,7 +41,7 @@ def places_of(rows: Sequence[Row]) -> set[Place]:
 
 
 def sums(lines: Iterable[Demand]) -> dict[Place, int]:
-    """Return the total quantity that the lines take, by place."""
+    """Return the total quantity that the lines take from each place (article and warehouse)."""
     found: dict[Place, int] = {}
     for place, quantity in lines:
         if place is not None:
@@ -50,9 +50,10 @@ def sums(lines: Iterable[Demand]) -> dict[Place, int]:
 
 
 def shortages(lines: Sequence[Demand], available: Mapping[Place, int], name: str = "lines") -> list[FieldError]:
-    """Return an error for each line that takes from a place with less stock than all lines together take from it.
+    """Return an error for each line that takes from a place without enough stock for all lines together.
 
-    `available` has the available quantity in millionths by place. `name` is the field with the lines.
+    A place is an article and a warehouse. `available` has the available quantity of each place, in millionths.
+    `name` is the field with the lines.
     """
     together = sums(lines)
     return [
@@ -76,13 +77,13 @@ def find_stock(
     warehouse_id: int | None = None,
     there: Mapping[Place, tuple[int, int]] | None = None,
 ) -> Reservation:
-    """Return the stock that the document must reserve. Add an error to `errors` for each line that is short of
-    stock.
+    """Find the stock that the document must reserve, and return the reservation. Add an error to `errors` for each
+    line that is short of stock.
 
-    `there` has the id of the stock record and the available quantity by place, or is None if the caller has not
-    read these values. Stock that the document has already reserved counts as available. `warehouse_id` is the
-    document's own warehouse. If `errors` already has an error for this warehouse, lines that take from it get no
-    further errors.
+    `there` has the id of the stock record and the available quantity, by article and warehouse. If `there` is
+    None, these values are read. Stock that the document has already reserved counts as available. `warehouse_id`
+    is the document's own warehouse. If `errors` already has an error for this warehouse, lines that take from it
+    get no further errors.
     """
     bad_warehouse = warehouse_id if any(error.path == "warehouse_id" for error in errors) else None
     lines = [

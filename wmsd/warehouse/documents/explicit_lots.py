@@ -29,7 +29,7 @@ class NamesSerials(Protocol):
 
 
 def check_serials(line: NamesSerials, path: str, tracks_serials: bool) -> Iterator[FieldError]:
-    """Return the errors in the quantity and serials of a line that do not depend on the stock."""
+    """Check the quantity and the serials of a line without reading the stock, and yield the errors."""
     if tracks_serials and line.quantity % SCALE:
         yield invalid_field(f"{path}.quantity", "must be a whole number: the article is tracked by serials")
     if line.serials is None:
@@ -64,8 +64,8 @@ def find_explicit(
 ) -> Named:
     """Return the lots and serials that the lines name, with an error for each one that is not available.
 
-    `stock_ids` are the stock records by place. `held` is the stock that the document has reserved. This stock
-    counts as available to the document.
+    `stock_ids` has the id of the stock record, by article and warehouse. `held` is the stock that the document has
+    already reserved, which counts as available.
     """
     named, free = Named(), dict(held.lots)
     lines_of: dict[int, list[tuple[str, str]]] = {}
@@ -114,8 +114,8 @@ def _lots_named(tx: Transaction, line: _Line, named: Named) -> Mapping[str, int]
 
 
 def _find_serials(tx: Transaction, line: _Line, named: Named) -> Counter[str]:
-    """Add the line's serials, and errors for those that are not available, to `named`. Return the quantity of the
-    serials by lot.
+    """Add each serial of the line to `named`, or add an error if the serial is not available. Return the quantity
+    of the serials, by lot.
     """
     of_lots: Counter[str] = Counter()
     names, lot_number = json.loads(line.row["serials"]), line.row["lot_number"]

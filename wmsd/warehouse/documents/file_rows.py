@@ -87,7 +87,7 @@ class DocumentRows:
 
     @cached_property
     def references(self) -> dict[str, Referred]:
-        """The kind of record that the codes in a column name, by column."""
+        """The columns that contain codes of records, each with the kind of these records."""
         of_lines = {column: self._reference(name) for name, (column, *_) in self.of_a_line.items()}
         found = {column: self._reference(name) for name, column in self.own.items()} | of_lines
         return {column: referred for column, referred in found.items() if referred is not None}
@@ -133,7 +133,9 @@ class DocumentRows:
     # --- from rows to documents -------------------------------------------------------------------------------
 
     def documents(self, rows: Iterable[Row], codes: Codes, outcome: Outcome) -> Iterator[Document]:
-        """Yield the documents without errors in their rows. Add the errors of the other documents to `outcome`."""
+        """Combine the rows into documents, and yield the documents without errors. Add the errors of the other
+        documents to `outcome`.
+        """
         for rows_of_one in self._groups(rows, codes, outcome):
             first = rows_of_one[0]
             yield Document(
@@ -161,7 +163,7 @@ class DocumentRows:
         return fields
 
     def whole(self, fields: Mapping[str, Any], current: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the fields in stored form, with each object as JSON text, or None if all its parts are empty.
+        """Return the fields in stored form. An object becomes JSON text, or None if all its parts are empty.
 
         `current` has the columns of the stored document. If the file has no column for a part of an object, the
         part keeps its current value.

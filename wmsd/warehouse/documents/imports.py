@@ -1,9 +1,9 @@
 """The import of documents from a file: it creates new documents, changes existing documents, and gives each
 document the status in the file.
 
-A document is identified by its code or, without a code, by its external_ref. Rows are read and checked before
-other writers have to wait. The functions that create or change a single document also check and write the
-documents of a file.
+A document is identified by its code or, without a code, by its external_ref. The rows are first read and checked,
+and other writers need not wait for this. The functions that create or change a single document also check and
+write the documents of a file.
 """
 
 from collections.abc import Callable, Iterable
@@ -76,7 +76,9 @@ class DocumentImport(Import):
             walk()
 
     def _create(self, tx: Transaction, documents: list[Document], outcome: Outcome) -> list[Document]:
-        """Create the documents. Return an empty list: the caller's new list of waiting documents."""
+        """Create the documents, and add errors to `outcome`. Return an empty list: the caller uses it as the new
+        list of documents to create.
+        """
         lines_of = self._in_files.lines_of
         bodies = [
             self._kind.table.body_of(each.code, self._rows.whole(each.fields, {}), lines_of(tx, each))
@@ -107,11 +109,11 @@ class DocumentImport(Import):
     def _walk_in_turn(
         self, tx: Transaction, alike: list[tuple[Document, int]], before: Record | None, outcome: Outcome
     ) -> None:
-        """Give documents the status that the file gives for them, either now or after all other documents are
-        written.
+        """Give the documents `alike` the status in the file. If the kind is `walked_last`, this happens after all
+        documents are written.
 
-        `alike` are documents with their ids, which all get the same status. An existing document comes alone.
-        `before` is its record before the import, or None for new documents.
+        `alike` has documents with their ids, which all get the same status. An existing document is always the
+        only one. `before` is its record before the import, or None for new documents.
         """
 
         def walk() -> None:

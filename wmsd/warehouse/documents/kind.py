@@ -37,7 +37,7 @@ class Document(NamedTuple):
 
 
 Created = list[Record | Problem]
-"""For each document, in order, its record or the problem for which the document is refused."""
+"""For each document, in order: its record, or the problem that prevented its creation."""
 
 
 def always(_: Document) -> bool:
@@ -79,10 +79,10 @@ def one_at_a_time(
 
 @dataclass(frozen=True)
 class InFiles:
-    """The declaration of how a file contains documents of a kind. Most columns are derived from the fields.
+    """The declaration of how a file contains documents of a kind.
 
-    `line` is the model of a line in a file. `columns` has, by field of the table of lines, the columns in a file
-    that are not derived from the name of the field.
+    `line` is the model of a line in a file. Most columns have names that are derived from the fields of a
+    document. `columns` has the other names, by field of a line.
     """
 
     line: type[Input]

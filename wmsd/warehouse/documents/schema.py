@@ -20,7 +20,7 @@ ExternalRef = Annotated[
 
 
 class OfTheRequest:
-    """A mark for a field of a line that belongs to the request and is not stored."""
+    """Marks a field of a line that is only for the request and is not stored."""
 
 
 class StatusReached(Model):
@@ -43,8 +43,8 @@ class DocumentChange(Model):
 
 
 class DocumentChanges(Model):
-    """The latest changes of a document, the newest first, and its creation. `more` is true if changes between may
-    be missing.
+    """The creation of a document and its latest changes, the newest first. `more` is true if older changes may be
+    missing.
     """
 
     data: list[DocumentChange]

@@ -61,10 +61,10 @@ class DocumentTable:
 
     `body` is the model of the fields that a caller may set. The type of its field `status` has all statuses, and
     the default is the initial status. `shown` is the model that `GET` returns. `lines` is the name of the field
-    with the lines, which are in `line_table`. `references` has, by name, the kind of record to which a field
-    `…_id` of the document or its lines refers; the name is without `_id`. `filters` are the columns by which lists
-    of this kind can be filtered, besides the filters of every kind, with the types of the values. `payload` are
-    the fields with ids of other records that the event `status_changed` contains.
+    with the lines, which are in `line_table`. `references` has the fields `…_id` of the document and its lines:
+    the name without `_id`, and the kind of record to which the field refers. `filters` are the columns by which
+    lists of this kind can be filtered, besides the filters of every kind, with the types of the values. `payload`
+    are the fields with ids of other records that the event `status_changed` contains.
 
     Raise TypeError if a field can be set but is not stored, or not in the model `shown`.
     """
@@ -132,7 +132,8 @@ class DocumentTable:
     def _of_lines(self) -> dict[str, Any]:
         """The filter by an article, with the type of its value.
 
-        Generated clients pass parameters by position, so this later filter is the last one.
+        This filter was added later. It must stay the last one, because generated clients pass parameters by
+        position.
         """
         says = Field(description=f"Only {self.noun}s with this article.")
         return {ARTICLE: Annotated[QueryId | None, says]} if self.by_article else {}
@@ -322,7 +323,9 @@ class DocumentTable:
         return update_sql(self.name, CHANGED)
 
     def touch(self, tx: Transaction, document_id: int) -> None:
-        """Mark the document as changed, because a value in another table that answers show with it has changed."""
+        """Mark the document as changed. Call this if an answer shows a value of another table with the document,
+        and this value has changed.
+        """
         tx.execute(self._touch, {"id": document_id, **change_columns(tx)})
 
     @cached_property

@@ -126,9 +126,10 @@ class Transitions(Generic[Status, Effect]):
         return problem
 
     def forbidding(self, path: str, sentence: str, current: Status) -> FieldError:
-        """Return the error (409) for a field at `path` that refers to a document of this kind.
+        """Return the error (409) if the status `current` of a document forbids a request that refers to the
+        document.
 
-        The status `current` of that document forbids the request.
+        `path` is the field of the request that refers to the document.
         """
         details = {"current": current, "requested": None, "allowed": self.allowed_from(current)}
         return FieldError("INVALID_STATUS", path, sentence, details)

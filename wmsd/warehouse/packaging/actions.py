@@ -48,8 +48,8 @@ def walk_packaging_movements(tx: Transaction, query: PackagingMovementQuery, pos
     """List packaging movements by cursor.
 
     The movements are in the order in which they were recorded. Follow `next_cursor` until it is null. If a restore
-    has removed the part of the history at a cursor, the answer is 422. Its `details` contain the `cursor` with
-    which to continue.
+    has removed movements before the position of a cursor, the answer is 422. Its `details` contain the `cursor`
+    with which to continue.
     """
     return store.movements_after(tx, query, position)
 

@@ -117,7 +117,11 @@ def check_balances(tx: Transaction, movements: Iterable[tuple[str, Movement]]) -
 
 
 def reverse_import(tx: Transaction, made: CreatedRows, reason: str) -> None:
-    """Reverse each movement of the import. Raise Problem (422) if a balance would exceed its limits."""
+    """Reverse each packaging movement that an import recorded. Raise Problem (422) if a balance would exceed its
+    limits.
+
+    `made` has the ids of the movements. `reason` becomes the note of each new movement.
+    """
     for moved in tx.rows(MOVED, (made.after, made.last)):
         type_id, partner_id, direction, quantity = moved
         record_movement(tx, Movement(type_id, partner_id, direction, quantity, notes=reason))

@@ -18,8 +18,10 @@ def find_movements(
     occurred_at: str | None = None,
     path: str = "packaging",
 ) -> tuple[list[Movement], list[FieldError]]:
-    """Return the movements to record with `record_movement`, for the lines whose packaging type exists, and the
-    errors of all lines.
+    """Convert packaging lines to movements, which `record_movement` can record. Return these movements and the
+    errors.
+
+    A line with an unknown packaging type has an error and no movement.
     """
     types = Types(tx, lines)
     found: list[tuple[str, Movement]] = []

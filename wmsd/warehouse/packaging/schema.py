@@ -128,7 +128,9 @@ class PackagingBalanceFilters(PackagingFilters):
         Moment | None, Field(description="Only balances that changed at this date and time or later.")
     ] = None
     packaging_type_code: str | None = None
-    """Generated clients pass parameters by position, so this later filter is the last one."""
+    """This filter was added later. It must stay the last one, because generated clients pass parameters by
+    position.
+    """
 
 
 class PackagingBalanceQuery(PackagingBalanceFilters, CursorQuery):

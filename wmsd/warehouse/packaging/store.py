@@ -32,8 +32,8 @@ TYPES: Final = DirectoryKind(
 )
 OF_TYPE: Final = "(SELECT {} FROM packaging_types WHERE packaging_types.id = packaging_type_id)"
 NAMED: Final = {"packaging_type_code": OF_TYPE.format("code"), "packaging_type_name": OF_TYPE.format("name")}
-"""The SQL of fields from other tables: a subquery for each returned record. A join would also slow down filters
-and totals.
+"""The SQL of the code and name of the packaging type: subqueries that run only for returned records. A join would
+also slow down filters and totals.
 """
 BALANCE: Final = record_sql(PackagingBalance, NAMED)
 MOVEMENT: Final = record_sql(PackagingMovement, NAMED)
@@ -171,7 +171,9 @@ def recorded_data(tx: Transaction, movement_id: int) -> str:
 
 
 OWED: Final = "iif(direction = 'OUT', quantity, -quantity)"
-"""The SQL of the quantity that a movement, or the packaging of a transport, adds to the partner's debt."""
+"""The SQL of the signed quantity of packaging: positive for OUT, because the partner then owes more, and negative
+for IN.
+"""
 NET_OF_DOCUMENT: Final = f"""
     SELECT packaging_type_id, partner_id, sum({OWED}) AS net
     FROM packaging_movements WHERE document_type = ? AND document_id = ?

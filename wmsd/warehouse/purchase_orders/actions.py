@@ -109,8 +109,9 @@ def change(
     sent_items: list[PurchaseOrderItemFields] | None = None,
     status: Status | None = None,
 ) -> Record:
-    """Change fields and items of an order, and its status, in the order that the statuses allow. Return the
-    order.
+    """Change the fields, items and status of an order, and return the order.
+
+    The fields and items change before or after the status, depending on which status allows the change.
     """
     current = ORDERS.columns(tx, order_id)
     values = ORDERS.merged(current, given)

@@ -27,6 +27,6 @@ PURCHASE_ORDERS: Final = DocumentKind(
         comes_about=frozenset({"PARTIAL", "RECEPTIONAT"}),
     ),
 )
-"""A user can cancel an order, or close it although goods are missing. Receptions cause all other statuses, so
-receptions are imported after purchase orders.
+"""Purchase orders as a kind of document. A user can cancel an order, or close it although goods are missing. Only
+receptions can cause the other statuses. Therefore receptions must be imported after purchase orders.
 """

@@ -65,9 +65,9 @@ POSTED: Final = (
 def create_reception(tx: Transaction, body: ReceptionFields) -> Record:
     """Create a reception of a purchase order.
 
-    The reception is a draft, unless `status` is FINALIZAT: then its goods are posted immediately. Quantities
-    beyond the order and its tolerance (over_receipt_pct) are refused. All earlier receptions of the order are
-    included in the sum. `packaging` comes in from the supplier with the move to FINALIZAT.
+    The reception is a draft, unless `status` is FINALIZAT: then its goods are posted immediately. If this
+    reception and all earlier ones together exceed the ordered quantity and the tolerance (over_receipt_pct), the
+    reception is refused. With the status FINALIZAT, `packaging` is recorded as received from the supplier.
     """
     return create(tx, body)
 
@@ -149,8 +149,9 @@ def change(
     status: Status | None = None,
     packaging: Sequence[PackagingLine] | None = None,
 ) -> Record:
-    """Change fields and items of a reception, and its status, in the order that the statuses allow. Return the
-    reception.
+    """Change the fields, items and status of a reception, and return the reception.
+
+    The fields and items change before or after the status, depending on which status allows the change.
     """
     check_goes_with(packaging, status, FINAL)
     current = RECEPTIONS.columns(tx, reception_id)

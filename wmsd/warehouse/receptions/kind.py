@@ -30,7 +30,9 @@ from wmsd.warehouse.receptions.schema import ReceptionFields, ReceptionItemField
 from wmsd.warehouse.receptions.store import RECEPTIONS as TABLE
 
 NO_ITEM: Final = 0
-"""An id that no item has. A row that names an item that the order does not have gets this id, and is refused."""
+"""An id that no item has. A row gets this id if it does not name exactly one item of the order. Then the row is
+refused.
+"""
 
 
 class ItemInFile(Input):

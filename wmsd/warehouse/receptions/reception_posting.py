@@ -30,8 +30,8 @@ KIND: Final = "receipt"
 def post_reception(tx: Transaction, reception_id: int) -> None:
     """Post the goods of the reception to stock.
 
-    Raise Problem if the reception is no longer valid, because other data have changed since it was stored. The
-    HTTP status is 409 for the status of its order, and 422 for other errors.
+    The reception is checked again, because other data may have changed since it was stored. Raise Problem: 409 if
+    the status of its order forbids receptions, 422 for other errors.
     """
     reception = RECEPTIONS.columns(tx, reception_id)
     check_order_is_open(tx, reception, FINAL)
@@ -53,8 +53,8 @@ def post_reception(tx: Transaction, reception_id: int) -> None:
 def _movements(
     reception_id: int, arrivals: Sequence[Arrival], stock_ids: dict[int, int]
 ) -> Iterator[tuple[int, Movement]]:
-    """Yield one movement for each serial, and one for each item without serials, each with the id of its stock
-    record.
+    """Yield one movement for each serial, and one for each item without serials. Each movement comes with the id
+    of its stock record.
     """
     for arrival in arrivals:
         movement = Movement(

@@ -33,8 +33,8 @@ Row = dict[str, Any]
 
 
 class Arrival(NamedTuple):
-    """An item of a reception, with the item of the purchase order as `ordered`. `quantity` is in millionths of the
-    article's unit, or 0 if the quantity is not valid. `item_id` is None for a new item.
+    """An item of a reception. `ordered` is the matching item of the purchase order. `quantity` is in millionths of
+    the article's unit, or 0 if the quantity is not valid. `item_id` is None for a new item.
     """
 
     item_id: int | None
@@ -97,10 +97,10 @@ REFERENCES: Final = references_of(RECEPTIONS, not_at_once)
 
 
 def sent_references(tx: Transaction, sent: Mapping[str, Any], named: Mapping[str, Any]) -> Iterator[FieldError]:
-    """Return the errors in the references, items and packaging of a body that has malformed fields elsewhere.
+    """Check the references, items and packaging of a body that also has malformed fields, and yield the errors.
 
-    The items are not compared with the order if the stored reception can no longer change, or if its order is
-    closed.
+    In `sent`, malformed values are null. The items are not compared with the order if the stored reception can no
+    longer change, or if its order is closed.
     """
     yield from REFERENCES(tx, sent, named)
     yield from goes_with(sent.get("packaging"), sent.get("status"), FINAL)
@@ -193,8 +193,8 @@ def _serial_errors(tx: Transaction, arrivals: Sequence[tuple[int, Arrival]]) -> 
 
 
 def _over_receipts(arrivals: Sequence[tuple[int, Arrival]], company_pct: int) -> Iterator[FieldError]:
-    """Return an error for each item of which more would be received, by this reception and all earlier ones, than
-    the order and the tolerance allow.
+    """Yield an error for each item if too much of it would be received. This reception and all earlier ones
+    together must not exceed the ordered quantity and the tolerance.
     """
     sums = sums_of(arrival for _, arrival in arrivals)
     for number, arrival in arrivals:

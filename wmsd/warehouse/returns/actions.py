@@ -76,8 +76,9 @@ def apply_return_change(
     sent_lines: list[ReturnLineFields] | None = None,
     status: Status | None = None,
 ) -> Record:
-    """Change fields and lines of a return, and its status, in the order that the statuses allow. Return the
-    return's record.
+    """Change the fields, lines and status of a return, and return its record.
+
+    The fields and lines change before or after the status, depending on which status allows the change.
     """
     current = RETURNS.columns(tx, return_id)
     values = RETURNS.merged(current, given)

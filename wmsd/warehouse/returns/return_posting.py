@@ -58,8 +58,8 @@ def _there_already(tx: Transaction, rows: Sequence[Row]) -> Iterator[FieldError]
 
 
 def _movements(return_id: int, rows: Sequence[Row], stock_ids: dict[int, int]) -> Iterator[tuple[int, Movement]]:
-    """Yield one movement for each serial, and one for each line without serials, each with the id of its stock
-    record.
+    """Yield one movement for each serial, and one for each line without serials. Each movement comes with the id
+    of its stock record.
     """
     for row in rows:
         enters, quarantined, destroyed = DISPOSITIONS[row["disposition"]]

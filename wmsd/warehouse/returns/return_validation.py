@@ -141,7 +141,10 @@ REFERENCES: Final = references_of(RETURNS)
 
 
 def sent_errors(tx: Transaction, sent: Mapping[str, Any], named: Mapping[str, Any]) -> Iterator[FieldError]:
-    """Return the errors in the references and lines of a body that has malformed fields elsewhere."""
+    """Check the references and lines of a body that also has malformed fields, and yield the errors.
+
+    In `sent`, malformed values are null.
+    """
     reference_errors = list(REFERENCES(tx, sent, named))
     yield from reference_errors
     return_id = named.get("id")
@@ -170,8 +173,8 @@ def _repeated_serials(rows: Sequence[Row]) -> Iterator[FieldError]:
 def _more_than_shipped(
     tx: Transaction, return_id: int | None, order_id: int, rows: Sequence[Row]
 ) -> Iterator[FieldError]:
-    """Return an error for each line with an article of which all returns of the order together contain more than
-    the order has shipped. Cancelled returns do not count.
+    """Yield an error for each line if more of its article would be returned than the order has shipped. All
+    returns of the order count together, except cancelled ones.
     """
     shipped, returned = store.shipped(tx, order_id), store.returned(tx, order_id, return_id)
     sums: Counter[int] = Counter()

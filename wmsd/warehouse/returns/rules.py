@@ -32,7 +32,9 @@ TRANSITIONS: Final[Transitions[Status, Effect]] = Transitions(
     lines_change_in=frozenset({"CREAT"}),
     fields_change_in=frozenset({"CREAT", "RECEPTIONAT"}),
 )
-"""The dispositions of lines may change in the statuses `fields_change_in`, although they belong to the lines."""
+"""Dispositions follow `fields_change_in`, although they belong to the lines: they may change until the return is
+closed.
+"""
 
 DISPOSITIONS: Final[Mapping[Disposition, tuple[int, int, int]]] = {
     "RESTOC": (1, 0, 0),

@@ -126,8 +126,9 @@ def apply_order_change(
     status: Status | None = None,
     packaging: Sequence[PackagingLine] | None = None,
 ) -> Record:
-    """Change fields and lines of a sales order, and its status, in the order that the statuses allow. Return the
-    sales order.
+    """Change the fields, lines and status of a sales order, and return the sales order.
+
+    The fields and lines change before or after the status, depending on which status allows the change.
     """
     check_goes_with(packaging, status, LOADED)
     current = ORDERS.columns(tx, order_id)

@@ -52,8 +52,8 @@ class _New:
 
     tx: Transaction
     there: dict[Place, tuple[int, int]]
-    """By article and warehouse, the id of the stock record, and the quantity that is still available after the
-    orders added so far.
+    """The stock that is left after the orders added so far: by article and warehouse, the id of the stock record
+    and the available quantity.
     """
     ids: list[int] = field(default_factory=list)
     _lines: dict[int, list[dict[str, Any]]] = field(default_factory=dict)

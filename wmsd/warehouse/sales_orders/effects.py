@@ -74,8 +74,8 @@ def _movement(kind: Kind, order_id: int, line_id: int, part: Part, quantity: int
 
 
 def unload(tx: Transaction, order_ids: Sequence[int]) -> None:
-    """Post back to stock exactly the goods that left with the orders according to the ledger, and reserve them
-    again.
+    """Return the loaded goods of the orders to stock, and reserve them again. The ledger says which goods were
+    loaded.
     """
     for order_id in order_ids:
         _unload(tx, order_id)

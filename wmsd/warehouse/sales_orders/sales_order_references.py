@@ -66,9 +66,9 @@ REFERENCES: Final = references_of(ORDERS)
 
 
 def sent_errors(tx: Transaction, sent: Mapping[str, Any], named: Mapping[str, Any]) -> Iterator[FieldError]:
-    """Return the errors in the references and lines of a body that has malformed fields elsewhere.
+    """Check the references, lines and stock of a body that also has malformed fields, and yield the errors.
 
-    Lines that are short of stock are errors too.
+    In `sent`, malformed values are null.
     """
     reference_errors = list(REFERENCES(tx, sent, named))
     yield from reference_errors
@@ -91,8 +91,8 @@ def sent_errors(tx: Transaction, sent: Mapping[str, Any], named: Mapping[str, An
 def _bad_warehouses(
     tx: Transaction, sent: Sequence[SalesOrderLineFields], known: set[int | None]
 ) -> dict[int | None, FieldError]:
-    """Return an error for each warehouse that lines name and that is unknown or inactive, by id. Warehouses in
-    `known` are not checked.
+    """Return an error for each unknown or inactive warehouse of the lines, by the id of the warehouse. Warehouses
+    in `known` are not checked.
     """
     named = {line.warehouse_id for line in sent if line.warehouse_id is not None} - known
     return {

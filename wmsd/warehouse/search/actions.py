@@ -34,8 +34,9 @@ STOCK: Final = "stock"
 def search_company(tx: Transaction, query: SearchQuery, caller: Caller, company: Company) -> dict[str, Any]:
     """Find records, lots and serials.
 
-    The search text is a code, a name, or a part of one. Only records that the caller may list are found. Exact
-    matches come first, then beginnings, then other parts. Among equal matches, the newest come first.
+    The search text is a code or a name, or a part of a code or name. Only records that the caller may list are
+    found. Exact matches come first, then matches at the beginning of a field, then other matches. Among equal
+    matches, the newest come first.
     """
     found, damaged = find_records(tx, _permissions(tx, caller, company), query.text), tx.service(DamagedIndexes)
     if found.is_damaged:

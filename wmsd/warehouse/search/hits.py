@@ -17,14 +17,16 @@ from wmsd.warehouse.search.search_text import Wanted, folded_fields, kind_term
 MOST_HITS: Final = 30
 MOST_CHOICES: Final = 10
 MOST_PENDING: Final = 1000
-"""The maximum number of changed records per kind, and of movements, that are searched before they are indexed."""
+"""The maximum number of changes that are searched directly, because they are not indexed yet. The limit applies to
+the changed records of each kind, and to movements.
+"""
 MATCH: Final = f"""
     SELECT kind, key FROM search_index CROSS JOIN search_entries ON number = search_index.rowid
     WHERE search_index MATCH ? {{only}} ORDER BY search_index.rowid DESC LIMIT {MOST_HITS + 1}
 """
 MOST_WITH_ENDING: Final = 300
-"""The maximum number of records that are read to check a search text by its end. If more records contain this end,
-the index is searched for the whole text.
+"""The maximum number of records that are read for a long search text. wmsd first finds the records that contain
+the end of the text. If there are more than this number, the index is searched for the whole text.
 """
 WITH_ENDING: Final = f"""
     SELECT kind, key FROM search_index CROSS JOIN search_entries ON number = search_index.rowid
@@ -87,9 +89,10 @@ def find_records(
 ) -> Found:
     """Return the best matches of these kinds that the caller may list.
 
-    Exact matches come first, then beginnings, then other parts, each the newest first. The text beside a code
-    (`says`) is empty if the caller may not list the records that the text is about. With `is_exact`, only records
-    with a field that equals the search text are found.
+    Exact matches come first, then matches at the beginning of a field, then other matches. Among equal matches,
+    the newest come first. `says` is the text beside a code, such as the partner's name. It is empty if the caller
+    may not list the records that have this text. With `is_exact`, only records with a field that equals the search
+    text are found.
     """
     kinds = [kind for kind in kinds if permissions.objection(kind.listing) is None]
     wanted = Wanted(text, is_exact)
@@ -116,7 +119,8 @@ def _places(
 ) -> tuple[list[Place], bool]:
     """Return the matches, the best first, and whether the index is damaged.
 
-    With `only_active`, `kinds` has a single kind, and its inactive records are omitted.
+    `pending` has the changed records that are not indexed yet, with their ranks. With `only_active`, `kinds` has a
+    single kind, and its inactive records are omitted.
     """
     found, is_damaged = dict[Place, None](), False
     only = ACTIVE.format(table=kinds[0].table) if only_active and isinstance(kinds[0], SearchKind) else ""
@@ -207,7 +211,7 @@ def _pending(tx: Transaction, kinds: Kinds, wanted: Wanted) -> tuple[Mapping[Pla
 
 
 def _hits(tx: Transaction, places: Sequence[Place], wanted: Wanted) -> Iterator[Hit]:
-    """Return the records at these places that still exist, in the same order."""
+    """Return the found records in the order of `places`. Records that no longer exist are omitted."""
     shown: dict[Place, Hit] = {}
     for name, keys in _by_kind(places).items():
         kind = BY_NAME[name]

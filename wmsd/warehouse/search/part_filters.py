@@ -104,6 +104,6 @@ STOCK_OF: Final = "SELECT id FROM stock WHERE article_id IN (SELECT value FROM j
 
 
 def stock_of(tx: Transaction, found: FoundByPart) -> FoundByPart:
-    """Return the stock records of the articles in `found`. Their `exact` is empty."""
+    """Return the stock records of the articles in `found`. The field `exact` of the result is empty."""
     ids = [stock_id for (stock_id,) in tx.rows(STOCK_OF, (dumps(found.ids),))]
     return FoundByPart(ids[:MOST_FOUND], [], found.has_more or len(ids) > MOST_FOUND)

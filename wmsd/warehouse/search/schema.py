@@ -40,7 +40,7 @@ class Choice(Model):
     code: str
     name: str
     unit: str | None
-    """For articles only, like the fields that follow."""
+    """None for partners. The same is true for the two fields below."""
     unit_3pl: str | None
     available: SignedAmount | None
     """None if the caller may not read stock."""
@@ -72,8 +72,8 @@ class ArticleOfCode(Model):
 
 class PartQuery(Query):
     kind: str
-    """The name of a list in the browser, as in `search_kinds.py`, or `stock` for stock records by the codes of
-    their articles.
+    """The name of a list in the browser (see `search_kinds.py`). With `stock`, stock records are found by the
+    codes of their articles.
     """
     field: str
     text: Annotated[str, Field(min_length=1, max_length=255)]
@@ -112,7 +112,7 @@ class Hit(Model):
     found_in: str
     """The field that contains the search text."""
     found: str
-    """The content of that field."""
+    """The content of the field `found_in`."""
     is_exact: bool
     """True if the whole field equals the search text."""
 

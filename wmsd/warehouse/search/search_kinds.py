@@ -36,8 +36,8 @@ class SearchKind:
     """The SQL of the text beside the record's code, such as the partner's name."""
     status: str = "NULL"
     of: Operation | None = None
-    """The list operation for the records that `says` is about, such as partners, or None if `says` is about the
-    found record itself.
+    """The operation that lists the records from which `says` comes, such as partners. None if `says` comes from
+    the found record itself.
     """
 
 
@@ -45,8 +45,8 @@ WAREHOUSE: Final = "(SELECT name FROM warehouses WHERE warehouses.id = {table}.w
 
 
 def _beside(table: DocumentTable) -> tuple[str, Operation]:
-    """Return the SQL of the name that is displayed beside a document, which is the name of its partner or
-    warehouse, and the operation that lists partners or warehouses.
+    """Return the SQL of the name that is displayed beside a document: the name of its partner or warehouse. Also
+    return the operation that lists partners or warehouses.
     """
     if "partner_id" in table.fields:
         return PARTNER.format(table=table.name), directory.list_partners
@@ -85,8 +85,8 @@ RECORDS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class PartKind:
-    """Lots or serials, as a kind that can be found: the values of `column` in the stock ledger, each with its
-    article.
+    """Lots or serials, as a kind of record that can be found. The values are in the `column` of the stock ledger,
+    and each one belongs to an article.
     """
 
     name: str

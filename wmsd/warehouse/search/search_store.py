@@ -85,9 +85,10 @@ def index_changes(tx: Transaction) -> bool:
 
 
 def _changed_records(tx: Transaction, after: int) -> tuple[int, Sequence[tuple[SearchKind, list[Changed]]]]:
-    """Return a position in the change sequence, and the first changed records of each kind, at most `PIECE` each.
+    """Return a position in the change sequence and, for each kind, the first records that changed after `after`,
+    at most `PIECE`.
 
-    No record that changed up to this position is missing.
+    The result has all records that changed up to this position.
     """
     until, found = tx.last_change(), []
     for kind in RECORDS:
@@ -135,7 +136,7 @@ def _put(tx: Transaction, kind: SearchKind | PartKind, texts: Mapping[Key, Itera
 
 
 def empty_index(tx: Transaction | sqlite3.Connection) -> bool:
-    """Empty the index, even if it is damaged. Return True, because everything must then be indexed again."""
+    """Empty the index, even if it is damaged. Return True, because the records must be indexed again."""
     for statement in EMPTY:
         tx.execute(statement)
     return True

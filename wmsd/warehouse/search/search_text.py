@@ -97,8 +97,8 @@ class Wanted:
         """
         self.whole: Final = _without_zeros(fold(text))
         self.letter: Final = self.whole if len(self.whole) == 1 and not is_exact else None
-        """The search text if it has only one character, else None. The index cannot find the beginning of a text
-        by one character, so the codes in the tables are searched.
+        """The search text if it has only one character, or None. The index cannot find a single character, so the
+        codes in the tables are searched.
         """
         words = dict.fromkeys(folded for each in text.split() if len(folded := fold(each)) >= SHORTEST_PART)
         words.pop(self.whole, None)

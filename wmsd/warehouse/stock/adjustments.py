@@ -25,8 +25,8 @@ def adjust(tx: Transaction, article_id: int, warehouse_id: int, body: Adjustment
     If `body` names a lot or serials, only the quantity of this lot or these serials changes.
 
     Goods can be added without a lot or serial even if the article is tracked by lots or serials. Raise Problem
-    (422) if orders have reserved more than would remain, or if goods would be removed that have a lot or serial
-    and are not named.
+    (422) if less would remain than orders have reserved, or if goods with a lot or serial would be removed and
+    `body` does not name them.
     """
     column = "by" if body.by is not None else "to"
     refuse_errors(_adjustment_errors(body))
@@ -61,9 +61,10 @@ def _quarantine(tx: Transaction, place: tuple[int, int], body: Quarantining, ent
 def change_parts(
     tx: Transaction, place: tuple[int, int], make: Make, kind: Kind, reason: str, column: str
 ) -> list[Change]:
-    """Post the difference between the current parts and the parts that `make` computes. Return the changes.
+    """Change a stock record to the content that `make` computes. Post the differences to the ledger, and return
+    the changes.
 
-    `column` is the field at which errors about a quantity are reported.
+    `place` is the article and the warehouse. `column` is the field at which errors about a quantity are reported.
     """
     stock_id, (article_id, _) = store.id_of(tx, *place), place
     before = contents_of(tx, [stock_id])[stock_id]
@@ -175,7 +176,9 @@ def _quarantined_serials(body: Quarantining, enters: bool, before: Contents, fau
 
 
 def _found(body: StockChange, before: Contents, faults: list[Fault]) -> list[PartKey]:
-    """Return the parts with the serials that `body` names. Add a fault for each serial that is not in `before`."""
+    """Find the serials that `body` names in the stock `before`, and return their keys. Add a fault for each serial
+    that is not in stock, or is in another lot.
+    """
     known = {goods.serial: goods for goods in before.parts if goods.serial is not None}
     for serial in body.serials:
         if serial not in known:

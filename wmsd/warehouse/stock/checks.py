@@ -84,9 +84,9 @@ def _sum_of_serial(moved_amount: str, kept_amount: str) -> str:
 
 
 def _serials_within(label: str, amount: str, counted: str) -> str:
-    """Return the SQL of the lots, and of the goods without a lot, that have more serials than units.
+    """Return the SQL that finds lots with more serials than units. Goods without a lot are checked like a lot.
 
-    `amount` is the SQL of their quantity, and `counted` the SQL of the serials to count.
+    `amount` is the SQL of the units, and `counted` the SQL of the serials to count.
     """
     return f"""
         SELECT {NAMED} || {OF_LOT} || '{label}', most, {SCALE} * serials

@@ -36,9 +36,10 @@ TABLES: Final = (
     WITHOUT ROWID
     """,
 )
-"""In `staged_places`, `is_faulty` is true if a row for the place has errors, and `rows` is the number of rows for
-the place. In `staged_counts`, a row with errors has no quantity. Such a row only shows that its goods are in the
-file. In the index, 0 stands for no lot or no serial, because NULL is never equal to NULL.
+"""A row of `staged_places` is an article in a warehouse. `is_faulty` is true if one of its rows in the file has
+errors, and `rows` is the number of its rows in the file. In `staged_counts`, a row of the file with errors has no
+quantity, and only shows that its goods are in the file. In the index, 0 stands for no lot or no serial, because
+NULL is never equal to NULL.
 """
 
 
@@ -96,7 +97,7 @@ PUT_PLACE: Final = """
 
 
 def put_places(tx: Transaction, places: Iterable[PlaceOfRow]) -> None:
-    """Store the place of each row, in the order of the file."""
+    """Store the article and warehouse of each row, in the order of the file."""
     tx.executemany(PUT_PLACE, places)
 
 
@@ -126,8 +127,8 @@ CONCERNED: Final = """
         +id IN (SELECT article_id FROM staged_places) OR +code IN (SELECT article_code FROM staged_places)
     ) LIMIT 1
 """
-"""The plus signs prevent the use of the indexes on `id` and `code`, so that SQLite starts with the changed
-articles. Usually no article has changed. The query must be fast, because other writers wait.
+"""The plus signs prevent the use of the indexes on `id` and `code`. Therefore SQLite starts with the changed
+articles, and usually there are none. The query must be fast, because other writers wait for it.
 """
 
 

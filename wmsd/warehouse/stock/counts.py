@@ -23,7 +23,7 @@ KIND: Final = "count"
 @dataclass(slots=True)
 class Counting:
     """The counts of an article in a warehouse. `lines` and `reasons` have the row and the reason of each count, by
-    the part that was counted.
+    lot and serial.
     """
 
     place: StagedPlace
@@ -77,17 +77,19 @@ class CountOutcome(Outcome):
 class Count:
     """A stock count of many articles and warehouses. The counts are in temporary tables (`count_staging.py`).
 
-    `plan` is called twice: before other writers have to wait, and again directly before the changes are written.
+    `plan` is called twice: first while other writers need not wait, and again directly before the changes are
+    written.
     """
 
     def __init__(self) -> None:
         self._last_change: int | None = None
 
     def plan(self, tx: Transaction, outcome: Outcome, reason: str) -> None:
-        """Compute the changes and the errors that forbid them, and stage the changes (`stock_staging.py`).
+        """Compute the changes, and stage them (`stock_staging.py`). Add the errors that forbid the changes to
+        `outcome`.
 
-        In the second call, a place whose stock has not changed keeps its plan. `reason` is used for counts without
-        a reason.
+        The second call computes only changes of stock that has changed since the first call. `reason` is used for
+        counts without a reason.
         """
         self._forget_changed(tx)
         self._last_change = tx.last_change()
@@ -109,8 +111,8 @@ class Count:
             _tell(tx, outcome)
 
     def _forget_changed(self, tx: Transaction) -> None:
-        """Discard the plans of places whose stock has changed since the previous call. In the first call, discard
-        all plans.
+        """Discard the planned changes for stock that has changed since the previous call. In the first call,
+        discard all planned changes.
 
         A document can reserve or release serials without a change of the stock record, so serials are compared
         separately.
@@ -132,10 +134,10 @@ def _stage(
     reason: str,
     is_refused: bool,
 ) -> None:
-    """Stage the changes of the counted places.
+    """Stage the planned changes of the counted articles.
 
-    `is_refused` is True if the file has errors, so that nothing will be written. Then only serials are staged, to
-    check that no serial is in two places. Amounts of other goods might be larger than SQLite can store.
+    If the file has errors (`is_refused`), nothing will be written. Then only serials are staged, to check that no
+    serial is in two warehouses. Other amounts are not staged, because they might be larger than SQLite can store.
     """
     records: list[Record] = []
     movements: list[Movement] = []
@@ -197,8 +199,9 @@ def _planned(
 
 
 def _with_quarantine(tx: Transaction, before: Contents, counting: Counting) -> list[Counted]:
-    """Return the counts, with the quarantined quantity added for some serials: a serial that is in quarantine
-    stays in quarantine if it is found in another lot or warehouse.
+    """Return the counts of `counting`. Some serials get a quarantined quantity.
+
+    A serial that is in quarantine stays in quarantine if it is found in another lot or warehouse.
     """
     arrived = {
         each.goods.serial

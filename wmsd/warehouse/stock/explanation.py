@@ -174,8 +174,8 @@ LEVELS: Final = f"""
         )
     )
 """
-"""Divides the movements into sections of `:width` ids. Selects the last movement of each section, with the
-quantity after it.
+"""Divides the movements into sections of `:width` ids. Selects the last movement of each section, and the quantity
+in stock after this movement.
 """
 
 

@@ -57,12 +57,12 @@ OF_EACH_RECORD: Final = """
 def movements(
     tx: Transaction, filters: Mapping[str, object], after: int | None, limit: int
 ) -> list[dict[str, Any]]:
-    """Return at most `limit` movements in the order of their ids: the first movements after the id `after`, or the
-    latest movements if `after` is None.
+    """Return at most `limit` movements, in the order of their ids. If `after` is None, return the latest
+    movements. Otherwise return the first movements after the id `after`.
 
-    Quantities are in millionths. `filters` has values for some names of `CONDITIONS`. A `document_id` needs the
-    filter `kinds` too, with the kinds of movements that this kind of document causes, because a document of
-    another kind may have the same id.
+    Quantities are in millionths. The keys of `filters` are names of `CONDITIONS`. With `document_id`, `filters`
+    also needs `kinds`: the kinds of movements that this kind of document causes. A document of another kind may
+    have the same id.
     """
     named = {"kinds": dumps(filters.get("kinds", ())), "after": after, "limit": limit}
     given = [name for name in CONDITIONS if name in filters]

@@ -101,7 +101,7 @@ class Reader:
     warehouses: Mapping[str, int]
     known: Mapping[str, Reference]
     places: list[PlaceOfRow] = field(default_factory=list)
-    """The place of each row."""
+    """The article and warehouse of each row."""
 
     def read(self, row: Row) -> FieldErrors:
         """Store the count of the row, and return the errors of the row. The count of a row with errors has no

@@ -38,8 +38,8 @@ BRING_SERIAL: Final = """
     INSERT INTO stock_serials (article_id, serial, stock_id, lot_number, quarantined)
     VALUES ((SELECT article_id FROM stock WHERE id = :stock_id), :serial, :stock_id, :lot_number, :quarantined > 0)
 """
-"""The statement uses VALUES, because SQLite writes a separate journal for an INSERT from a SELECT. This journal
-takes more time the more the unit of work has already written.
+"""The statement uses VALUES. For an INSERT from a SELECT, SQLite would write a separate journal, and this takes
+longer the more the unit of work has already written.
 """
 THIS_SERIAL: Final = """
     article_id = (SELECT article_id FROM stock WHERE id = :stock_id) AND serial = :serial AND +stock_id = :stock_id
@@ -56,8 +56,8 @@ CHANGES_OF_SERIALS: Final[tuple[tuple[str, Callable[[int], bool]], ...]] = (
     (QUARANTINE_SERIAL, lambda quantity: quantity == 0),
     (BRING_SERIAL, lambda quantity: quantity > 0),
 )
-"""The statements that apply movements to serials. Each has a condition for the quantity of the movements to which
-it applies. The statements run in this order, so that a serial that changes its lot leaves the old lot first.
+"""The statements that apply movements to serials. Each statement is only for movements whose quantity meets its
+condition. The statements run in this order, so that a serial that changes its lot leaves the old lot first.
 """
 
 
@@ -90,7 +90,7 @@ def move_serials(tx: Transaction, movements: Callable[[], Iterable[Mapping[str, 
 
 
 def sums_of_lots(movements: Iterable[Mapping[str, Any]]) -> list[LotChange]:
-    """Return the sum of the changes of each lot, so that the order of the movements in a unit of work does not
+    """Return the total change of each lot. With totals, the order of the movements in a unit of work does not
     matter.
     """
     sums: dict[tuple[int, str], tuple[int, int]] = {}

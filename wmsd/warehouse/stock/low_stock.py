@@ -63,9 +63,9 @@ def low_stock_changes(tx: Transaction, available_before: Mapping[int, int]) -> l
 
 
 def crossings_staged(tx: Transaction, last_id: int) -> list[LowStockChange]:
-    """Return those stock records that the staged changes of an import made low, or made low no longer.
+    """Return the stock records that became low, or are low no longer, because of the staged changes of an import.
 
-    `last_id` is the last id before the import's new stock records.
+    `last_id` is the last id before the import created new stock records.
     """
     return [LowStockChange(*each) for each in tx.rows(STAGED_CHANGES_OF_LOW_STOCK, {"last_id": last_id})]
 

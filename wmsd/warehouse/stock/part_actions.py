@@ -44,7 +44,7 @@ def list_serials(tx: Transaction, id: int, query: SerialsQuery) -> Records:
 def get_lot(tx: Transaction, id: int, lot_number: str) -> Text:
     """Get a lot of an article.
 
-    The answer contains the places of the lot, and the documents that reserve the lot.
+    The answer contains the quantity of the lot in each warehouse, and the documents that reserve the lot.
     """
     return Text(or_not_found(part_history.find_lot(tx, id, lot_number), "lot"))
 
@@ -53,7 +53,7 @@ def get_lot(tx: Transaction, id: int, lot_number: str) -> Text:
 def get_serial(tx: Transaction, id: int, serial: str) -> Text:
     """Get a serial of an article.
 
-    The answer contains the place of the serial, and the document that reserves the serial.
+    The answer contains the warehouse of the serial, and the document that reserves the serial.
     """
     return Text(or_not_found(part_history.find_serial(tx, id, serial), "serial"))
 

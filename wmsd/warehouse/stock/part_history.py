@@ -1,4 +1,4 @@
-"""Queries of lots and serials: the places, reservations and movements of each."""
+"""Queries of lots and serials: their warehouses, reservations and movements."""
 
 from typing import Final
 
@@ -22,7 +22,7 @@ from wmsd.warehouse.stock.schema import (
 
 BEYOND_ALL: Final = 2**62
 DIRECTIONS: Final = {None: (-1, 0, 1), "in": (1,), "out": (-1,)}
-"""By the query parameter `direction`, the signs of the quantities of its movements."""
+"""For each value of the query parameter `direction`, the signs of the quantities of the movements to find."""
 SIGN: Final = "(quantity > 0) - (quantity < 0)"
 """The sign of a quantity in SQL. The expression is written as in the indexes of lots and serials (migration 0033),
 so that SQLite uses these indexes.
@@ -61,9 +61,10 @@ OF_SERIAL: Final = MOVEMENTS.format(
 def movements_of_article(
     tx: Transaction, article_id: int, query: ArticleMovementQuery, position: int
 ) -> CursorPage:
-    """Return the movements before the position, the newest first. Position 0 stands for the end of the ledger.
+    """Return the movements with ids below `position`, the newest first. Position 0 stands for the end of the
+    ledger.
 
-    A direction limits the movements of a lot or a serial.
+    `query.direction` has an effect only for the movements of a lot or a serial.
     """
     sql = OF_SERIAL if query.serial is not None else OF_LOT if query.lot_number is not None else OF_ARTICLE
     directions = (0,) if sql is OF_ARTICLE else DIRECTIONS[query.direction]
@@ -170,7 +171,7 @@ LOTS: Final = f"""
 
 
 def lots(tx: Transaction, article_id: int, query: LotsQuery, position: int) -> CursorPage:
-    """Return the lots that are in stock after the position, the oldest first."""
+    """Return the lots in stock with ids above `position`, the oldest first."""
     given = {
         "article_id": article_id,
         "warehouse_id": query.warehouse_id,
@@ -198,8 +199,9 @@ def serials(tx: Transaction, article_id: int, query: SerialsQuery) -> Records:
 
 
 def _page(found: list[tuple[int, str]], query: CursorQuery, position: int) -> CursorPage:
-    """Return a page with as many of the records `found` as fit in an answer. If there is another page, `found` has
-    one record more than a page.
+    """Return a page with as many of the records `found` as fit in an answer.
+
+    If there is another page, `found` contains one more record than a page can have.
     """
     page = found[: number_that_fits([text for _, text in found[: query.per_page]])]
     records = ",".join(text for _, text in page)

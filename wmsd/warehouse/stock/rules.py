@@ -14,8 +14,8 @@ from wmsd.warehouse.stock.parts import NOTHING, UNNAMED, Amounts, Contents, Part
 class Fault(NamedTuple):
     """The reason why a change is refused.
 
-    `column` is the field with the error, and `sentence` continues its name. `goods` is None if the fault is about
-    the stock record as a whole.
+    `column` is the field with the error. `sentence` is the error without its subject, which is the field. `goods`
+    is None if the fault is about the stock record as a whole.
     """
 
     goods: PartKey | None
@@ -52,10 +52,10 @@ def part_changes(before: Parts, after: Parts) -> list[Change]:
 
 
 def count_parts(before: Contents, counts: Sequence[Counted], faults: list[Fault]) -> Parts:
-    """Return the parts of a stock record after a count.
+    """Return the content of a stock record after a count.
 
-    Parts that are not counted are not in stock any more, with one exception: a single count without lot and serial
-    gives the total. Reasons that forbid the change are added to `faults`.
+    Goods that are not counted are no longer in stock, with one exception: a single count without lot and serial
+    gives the total quantity. Reasons that forbid the change are added to `faults`.
     """
     if [counted.goods for counted in counts] == [UNNAMED]:
         return count_total(before, None, counts[0].quantity, counts[0].quarantined, faults)
@@ -106,8 +106,8 @@ def count_total(
 
 
 def only(before: Contents, lot_number: str | None, amount: int, state: str = "") -> str:
-    """Return the part of a sentence that says that only `amount` is in stock, or that only `amount` can be taken
-    unless the request names lots or serials. `state` is a text that follows "in stock".
+    """Return a part of an error: only `amount` is in stock, or only `amount` is in stock without a lot or serial.
+    `state` is a text that follows "in stock".
     """
     if total(before.parts, lot_number) == before.parts.get(PartKey(lot_number), NOTHING):
         return f"only {to_text(amount)} are in stock{state}"

@@ -127,8 +127,8 @@ class StockCursorQuery(StockFilters, CursorQuery):
 
 
 class StockOfArticlesQuery(Query):
-    """The stock records of some articles. `most` is the maximum number of records per article, starting with the
-    smallest id.
+    """The stock records of some articles. `most` is the maximum number of records per article. The records with
+    the smallest ids are returned.
     """
 
     ids: Ids
@@ -143,7 +143,9 @@ class Reason(Input):
 
 
 class StockChange(Reason):
-    """A change of stock by hand, limited to a lot by `lot_number` and to single units by `serials`."""
+    """A change of stock by hand. With `lot_number`, only this lot changes. With `serials`, only these units
+    change.
+    """
 
     lot_number: OptionalLabel = None
     serials: Serials = []
@@ -293,8 +295,8 @@ class ArticleMovement(StockMovement):
 
 
 class ArticleMovementQuery(CursorQuery):
-    """The movements of an article. `direction` limits those of a lot or serial to goods that came `in` or went
-    `out`.
+    """The movements of an article. For a lot or a serial, `direction` limits the list to goods that came `in` or
+    went `out`.
     """
 
     lot_number: str | None = None
@@ -318,8 +320,8 @@ class PartPlace(Model):
 
 
 class StockPart(Model):
-    """The places of a lot or a serial of an article, and the open documents that reserve the lot or serial by
-    name.
+    """The quantities of a lot or a serial in each warehouse, and the open documents that reserve the lot or serial
+    by name.
     """
 
     article_id: Id

@@ -30,9 +30,9 @@ def _tell(tx: Transaction, available_before: dict[int, int]) -> None:
 
 
 def emit_staged(tx: Transaction, last_id: int) -> None:
-    """Record the events of the stock that the staged changes of an import have changed.
+    """Record the events for the staged stock changes of an import.
 
-    `last_id` is the last id before those of new stock records.
+    `last_id` is the last id before the import created new stock records.
     """
     record_events(tx, "stock.updated", stock_staging.UPDATED, {"last_id": last_id})
     _emit_low_stock(tx, low_stock.crossings_staged(tx, last_id))

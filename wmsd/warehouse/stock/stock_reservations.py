@@ -99,7 +99,7 @@ def release_reservations(tx: Transaction, kind: str, reservations: Mapping[int, 
 
 
 def reserve_for_new(tx: Transaction, kind: str, wanted: Mapping[int, Reservation]) -> None:
-    """Reserve stock for documents that have no reservation yet, by their ids."""
+    """Reserve stock for documents without reservations. `wanted` has their new reservations, by document id."""
     _set(tx, kind, {document_id: (NOTHING, each) for document_id, each in wanted.items()})
 
 

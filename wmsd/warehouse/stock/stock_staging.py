@@ -1,7 +1,7 @@
 """The SQL of the stock changes that an import, or its undo, causes.
 
-The changes are stored in temporary tables while other writers need not wait. Then a few statements write all
-changes. `place` is the number of an article in a warehouse, from 1, in the order of the file. Amounts are signed
+The changes are stored in temporary tables, and other writers need not wait for this. Then a few statements write
+all changes. `place` numbers each article in each warehouse, from 1, in the order of the file. Amounts are signed
 millionths, which are added to the current amounts. The id of a new stock record is the last used id plus `number`.
 For an existing record, `number` is NULL.
 """
@@ -40,8 +40,9 @@ TABLES: Final = (
     ) WITHOUT ROWID
     """,
 )
-"""`moves` is true if the place has a movement. Lots can change although `quantity`, the sum of their changes, is
-0. `min_stock` is the minimum stock of the article, and `data` are the data of the event `stock.updated`.
+"""`moves` is true if the stock record has a movement. Its lots can change although `quantity`, the sum of their
+changes, is 0. `min_stock` is the minimum stock of the article, and `data` are the data of the event
+`stock.updated`.
 """
 
 
@@ -71,7 +72,7 @@ class Record(NamedTuple):
 class Movement(NamedTuple):
     place: int
     part: int
-    """The number of the movement within its place."""
+    """The number of the movement, among the movements of the same `place`."""
     article_id: int
     quantity: int
     quarantined: int
@@ -79,7 +80,7 @@ class Movement(NamedTuple):
     serial: str | None
     reason: str
     line: int | None = None
-    """The row that names the goods."""
+    """The row of the file that names the goods, or None."""
     quantity_before: int = 0
     quarantined_before: int = 0
 
@@ -91,8 +92,8 @@ PUT_RECORD: Final = """
 
 
 def put(tx: Transaction, records: Sequence[Record], movements: Sequence[Movement]) -> None:
-    """Store places with all their movements. If a place is already stored, replace it. Call `complete` after all
-    places are stored.
+    """Store stock records with all their movements. A record that is already stored is replaced. Call `complete`
+    after all records are stored.
     """
     tx.executemany("DELETE FROM staged_movements WHERE place = ?", [(record.place,) for record in records])
     tx.executemany(PUT_RECORD, records)
@@ -148,7 +149,8 @@ SERIALS_ELSEWHERE: Final = """
 
 
 def serials_elsewhere(tx: Transaction) -> Iterator[tuple[int, str, str]]:
-    """Yield the serials that enter a place, are in stock in another place, and do not leave the other place.
+    """Yield the serials that would be in stock in two warehouses: they enter one warehouse, and do not leave the
+    other.
 
     Each item has the row, the serial, and the code of the other warehouse.
     """
@@ -156,7 +158,7 @@ def serials_elsewhere(tx: Transaction) -> Iterator[tuple[int, str, str]]:
 
 
 def count_movements(tx: Transaction) -> tuple[int, int]:
-    """Return the number of all staged movements, and the number of staged movements of goods that a row names."""
+    """Return the number of all staged movements, and the number of movements that belong to a row of the file."""
     (counted,) = tx.rows("SELECT count(*), count(line) FROM staged_movements")
     return counted[0], counted[1]
 
@@ -227,7 +229,7 @@ CHANGE: Final = f"""
     FROM staged_stock AS staged
     WHERE stock.id = +staged.stock_id AND moves AND place > :after AND place <= :until
 """
-"""The plus sign makes SQLite start with the staged rows, whatever the statistics say."""
+"""Because of the plus sign, SQLite always starts with the staged rows, whatever its statistics say."""
 SLICE: Final = 20_000
 """The number of places per statement. The number is limited because a statement keeps its rows in memory."""
 MOVE: Final = f"""
@@ -242,7 +244,7 @@ OF_LOTS: Final = f"""
     WHERE lot_number IS NOT NULL OR serial IS NOT NULL ORDER BY moved.place, part
 """
 UPDATED: Final = f"SELECT {STOCK_ID} AS entity_id, data FROM staged_stock WHERE moves ORDER BY place"
-"""The data of `stock.updated` for each record that moves."""
+"""Selects the data of the event `stock.updated` for each stock record with a movement."""
 
 
 def write(tx: Transaction, kind: MovementKind) -> int:
@@ -268,8 +270,8 @@ def has_serials(tx: Transaction) -> bool:
 
 
 def of_lots(tx: Transaction, last_id: int) -> Iterator[dict[str, Any]]:
-    """Return the movements of lots and serials, each with its stock record. All movements of a record follow each
-    other.
+    """Return the movements of lots and serials, each with the id of its stock record. The movements are ordered by
+    stock record.
     """
     names = ("stock_id", "lot_number", "serial", "quantity", "quarantined")
     return (dict(zip(names, row, strict=True)) for row in tx.execute(OF_LOTS, {"last_id": last_id}))

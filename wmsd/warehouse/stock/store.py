@@ -157,7 +157,9 @@ class Place(NamedTuple):
 
 
 def ids_of(tx: Transaction, places: Sequence[Place]) -> dict[Place, int]:
-    """Return the ids of the stock records, by place. Create an empty record for each place without a record."""
+    """Return the id of the stock record for each place (article and warehouse). Create an empty record for each
+    place without a record.
+    """
     known = {place: stock_id for place, (stock_id, _) in available_at(tx, places).items()}
     missing = [place for place in places if place not in known]
     if missing:
@@ -247,7 +249,9 @@ AVAILABLE_AT: Final = """
 
 
 def available_at(tx: Transaction, places: Iterable[Place]) -> dict[Place, tuple[int, int]]:
-    """Return the id and the available quantity, in millionths, of each stock record that exists, by place."""
+    """Return the id and the available quantity, in millionths, for each place (article and warehouse) that has a
+    stock record.
+    """
     found = tx.rows(AVAILABLE_AT, (dumps(list(places)),))
     return {
         Place(article_id, warehouse_id): (stock_id, free) for article_id, warehouse_id, stock_id, free in found

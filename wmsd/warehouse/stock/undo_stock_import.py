@@ -45,7 +45,11 @@ NAMED: Final = """
 
 
 def obstacles(tx: Transaction, made: CreatedRows, last_change: int, most: int) -> Iterator[str]:
-    """Return a sentence for each stock record that moved or was reserved since the import."""
+    """Yield a sentence for each stock record that has moved or was reserved since the import, at most `most`
+    sentences.
+
+    `made` are the movements of the import. `last_change` is the position of the import in the change sequence.
+    """
     values = {"change": last_change, "after": made.after, "last": made.last, "most": most}
     for article, warehouse in tx.rows(MOVED_SINCE, values):
         yield f"the stock of {article} in {warehouse} has moved or was reserved since the import"
@@ -53,8 +57,8 @@ def obstacles(tx: Transaction, made: CreatedRows, last_change: int, most: int) -
 
 @dataclass(slots=True)
 class Counters:
-    """The errors that forbid posting the staged counter-movements (`wrong`), and the ids of the articles of the
-    movements that are tracked by serials.
+    """The result of staging counter-movements. `wrong` has the errors that forbid posting them. `with_serials` has
+    the ids of the articles that are tracked by serials.
     """
 
     wrong: list[str] = field(default_factory=list)
@@ -62,7 +66,10 @@ class Counters:
 
 
 def stage(tx: Transaction, schema: str, made: CreatedRows, reason: str) -> Counters:
-    """Store the counter-movements in temporary tables (`stock_staging.py`), while other writers need not wait."""
+    """Store the counter-movements in temporary tables (`stock_staging.py`). Other writers need not wait for this.
+
+    `made` are the movements of the import.
+    """
     make_tables(tx, schema, stock_staging.TABLES)
     rows, counters = {"after": made.after, "last": made.last}, Counters()
     for chunk in chunks(enumerate((stock_id for (stock_id,) in tx.execute(STOCK, rows)), 1)):
@@ -116,7 +123,9 @@ def _stage(tx: Transaction, rows: dict[str, int], places: dict[int, int], reason
 
 
 def _without(before: Contents, moved: dict[PartKey, Amounts]) -> dict[PartKey, Amounts]:
-    """Return the parts without the quantities in `moved`."""
+    """Subtract the quantities in `moved` from the stock in `before`, and return the rest. Goods with the quantity
+    0 are omitted.
+    """
     after = dict(before.parts)
     for goods, (quantity, quarantined) in moved.items():
         there = after.get(goods, NOTHING)

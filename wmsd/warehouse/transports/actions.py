@@ -82,7 +82,7 @@ def plan_transport(tx: Transaction, site: TransportSite, body: TransportFields) 
 
     A new `transport_ecc` is answered with 201. The same plan again is answered with 200 and the current transport.
     A different plan replaces the stored plan until the transport is loaded. After loading, a new plan may only
-    leave out orders that were taken off by hand.
+    omit orders that users have unloaded by hand.
     """
     current = store.find(tx, site.warehouse_id, body.transport_ecc)
     if current is None or (current.status == INITIAL and not is_same(current, body)):

@@ -60,7 +60,10 @@ def write_plan(tx: Transaction, site: TransportSite, body: TransportFields, curr
 
 
 def sent_references(tx: Transaction, sent: Mapping[str, Any], named: Mapping[str, Any]) -> Iterator[FieldError]:
-    """Return the errors in the orders and packaging types of a plan that has malformed fields elsewhere."""
+    """Check the orders and packaging types of a plan that also has malformed fields, and yield the errors.
+
+    In `sent`, malformed values are null.
+    """
     site: TransportSite = named["site"]
     ecc = sent.get("transport_ecc")
     current = None if ecc is None else store.find(tx, site.warehouse_id, ecc)
@@ -112,11 +115,11 @@ def _cannot_be_planned(site: TransportSite, found: tuple[Order, str | None] | No
 
 
 def leave_out(tx: Transaction, site: TransportSite, body: TransportFields, current: Planned) -> None:
-    """Remove orders from a loaded transport that users have unloaded by hand. No other change of a loaded plan is
-    allowed.
+    """Remove orders from the plan of a loaded transport. Users must have unloaded these orders by hand.
 
     The packaging that went out with these orders comes back. If no order remains, all packaging comes back and the
-    transport returns to status CREAT. Raise Problem (409) for any other change, with all reasons.
+    transport returns to status CREAT. A loaded plan cannot change in any other way: raise Problem (409) with all
+    reasons.
     """
     kept = set(body.order_codes)
     left = [order for order in current.orders if order.code not in kept]

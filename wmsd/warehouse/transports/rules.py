@@ -30,8 +30,8 @@ TRANSITIONS: Final[Mapping[tuple[Status, Requested], Effect]] = {
     ("LIVRAT", "INCARCAT"): Effect.NONE,
     ("LIVRAT", "LIVRAT"): Effect.NONE,
 }
-"""The effect of a call, by the status of the transport and the requested status. A call of a planner that is late,
-repeated or out of order is no error.
+"""The effect of a call, by the status of the transport and the requested status. A repeated or late call has no
+effect, and is no error.
 """
 LOADS: Final[frozenset[Effect]] = frozenset({Effect.LOAD, Effect.LOAD_AND_DELIVER})
 
@@ -54,8 +54,8 @@ ORDER_MOVES: Final[Mapping[Effect, Mapping[OrderStatus, tuple[OrderStatus, ...]]
     Effect.DELIVER: DELIVERING,
     Effect.LOAD_AND_DELIVER: BOTH,
 }
-"""By effect, and by the current status of an order, the statuses that the order gets one after the other. An order
-with any other status forbids the call.
+"""The statuses that an order gets, one after the other. The keys are the effect of the call and the current status
+of the order. An order with any other status forbids the call.
 """
 
 MAY_BE_PLANNED: Final[frozenset[OrderStatus]] = frozenset({"CREAT", "IN_LUCRU", "INCARCAT"})
@@ -65,7 +65,7 @@ CLOCKS_DIFFER: Final = timedelta(minutes=5)
 
 
 def moves_from(status: Status) -> list[Requested]:
-    """Return the statuses that a call can give a transport with this status."""
+    """Return the statuses to which a call can move a transport with this status."""
     return [
         requested
         for (before, requested), effect in TRANSITIONS.items()
@@ -74,7 +74,7 @@ def moves_from(status: Status) -> list[Requested]:
 
 
 def why_not(effect: Effect, code: str, status: OrderStatus) -> str:
-    """Return the sentence about an order that forbids the call."""
+    """Return a sentence that says why an order forbids the call. `code` and `status` belong to the order."""
     if effect is Effect.DELIVER and status in ("CREAT", "IN_LUCRU"):
         return f"{code} is {status}, because it was unloaded: load it again, or leave it out of the transport"
     if status == "ANULAT":

@@ -175,7 +175,8 @@ NAMED: Final = f"""
 def orders_named(
     tx: Transaction, codes: Iterable[str], transport_id: int | None
 ) -> dict[str, tuple[Order, str | None]]:
-    """Return the orders by code, each with another transport that has the order and is not delivered yet, or None.
+    """Return the orders with these codes, by code. With each order, return the other transport that has the order
+    and is not delivered yet, or None.
 
     The other transport is given as the text of a JSON array: [transport_ecc, warehouse_id]. `transport_id` is the
     id of the transport that is planned, or None for a new transport.
@@ -225,7 +226,7 @@ def deliver(tx: Transaction, transport_id: int, delivered_at: str) -> None:
 
 
 def plan_again(tx: Transaction, transport_id: int) -> None:
-    """Set the transport back to planned, because none of its orders is loaded any more."""
+    """Set the transport back to status CREAT. Call this when none of its orders is loaded any more."""
     tx.execute(PLANNED_AGAIN, (transport_id,))
 
 

@@ -15,7 +15,9 @@ ENTITY: Final = "transport"
 
 
 def find_types(tx: Transaction, codes: Sequence[str], path: str, errors: list[FieldError]) -> dict[str, int]:
-    """Return the ids of the packaging types that entries name, by code. Add an error for each unknown type."""
+    """Return the ids of the packaging types with these codes, by code. Add an error to `errors` for each unknown
+    code.
+    """
     ids = {code: type_id for type_id, code in packaging.types_named(tx, (), set(codes)).items()}
     errors += [
         invalid_field(f"{path}.{number}.packaging_type_code", "is not a packaging type of this company")
@@ -28,11 +30,11 @@ def find_types(tx: Transaction, codes: Sequence[str], path: str, errors: list[Fi
 def find_partners(
     order_codes: Sequence[str | None], orders: Mapping[str, Order], path: str, errors: list[FieldError]
 ) -> list[int | None]:
-    """Return the partner of each entry, or None for an entry with an error.
+    """Return the partner of each packaging entry, or None for an entry with an error.
 
-    If the entry names an order, the partner is the partner of this order; otherwise it is the only partner of all
-    orders. Add an error if the named order is not on this transport, or if the entry names no order and the orders
-    have several partners.
+    `order_codes` has the order that each entry names, or None. If the entry names an order, the partner is the
+    partner of this order; otherwise it is the only partner of all orders. Add an error if the named order is not
+    on this transport, or if the entry names no order and the orders have several partners.
     """
     partners = {order.partner_id for order in orders.values()}
     found: list[int | None] = []
@@ -75,5 +77,5 @@ def post_packaging(
 
 
 def content_of(entries: Iterable[PackagingEntry | Packed]) -> list[tuple[str, int, str]]:
-    """Return the values that must be equal for two lists of packaging to be the same, in any order."""
+    """Return the content of a list of packaging in a fixed order. Equal contents give equal results."""
     return sorted((entry.packaging_type_code, entry.quantity, entry.order_code or "") for entry in entries)

@@ -24,7 +24,7 @@ from wmsd.events.webhooks.deliveries.schema import (
 from wmsd.events.webhooks.signing import delivery_headers
 
 MOST_LOOKS: Final = 10
-"""The most reads of the log for one count."""
+"""The maximum number of reads of the log for one count."""
 
 
 @reading(answer="cursor", returns=Delivery)

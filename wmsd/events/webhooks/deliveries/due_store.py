@@ -1,4 +1,6 @@
-"""The SQL of sending: which deliveries are due, and which are held behind them."""
+"""The SQL of sending: which deliveries are due, and which wait for an earlier delivery of the same record
+(`held`).
+"""
 
 from collections.abc import Sequence
 from typing import Final, NamedTuple
@@ -17,7 +19,7 @@ def now_in_milliseconds(tx: Transaction) -> int:
 
 
 class Target(NamedTuple):
-    """The address and the authentication of a subscription's deliveries. The credentials are sealed."""
+    """Where and how the deliveries of a subscription are sent: URL and sealed credentials."""
 
     subscription_id: int
     url: str
@@ -49,7 +51,7 @@ OUTLOOKS: Final = f"""
 
 
 class Outlook(NamedTuple):
-    """Whether a subscription has something to send now, and when its next delivery after that is due.
+    """Whether a subscription has a delivery to send now (`is_due`), and when its next delivery is due after that.
 
     Times are in milliseconds since 1970. An inactive subscription, or a subscription with missing credentials,
     sends nothing.
@@ -78,7 +80,8 @@ class Due(NamedTuple):
     epoch: str
     """The epoch of the company's history in which the delivery was queued."""
     sequence_gap: str | None
-    """The numbers that were skipped before this delivery because its epoch begins there, such as `13-28`."""
+    """The sequence numbers that were skipped before this delivery because an epoch begins there, such as `13-28`.
+    """
 
 
 BODY: Final = """'{"event":"' || events.event || '","timestamp":"' || events.occurred_at || '","data":' """
@@ -105,7 +108,7 @@ ONE: Final = f"{DUE} WHERE delivery.id = ?"
 
 
 class DuePage(NamedTuple):
-    """Deliveries that are due for the target now. `is_all` is True if there are no other due deliveries."""
+    """Deliveries of a subscription that are due now. `is_all` is True if there are no other due deliveries."""
 
     target: Target
     found: list[Due]
@@ -113,10 +116,10 @@ class DuePage(NamedTuple):
 
 
 def due_page(tx: Transaction, subscription_id: int, taken: Sequence[int], limit: int, room: int) -> DuePage | None:
-    """Return the subscription's due deliveries that are not in `taken`, the longest due first. Return None if the
-    subscription is switched off or deleted, or its credentials are missing.
+    """Return at most `limit` due deliveries of the subscription, the longest due first, without those in `taken`.
+    Return None if the subscription is switched off or deleted, or its credentials are missing.
 
-    The page ends when its bodies have `room` characters.
+    The page ends when the bodies of its deliveries have `room` characters.
     """
     target = tx.row(TARGET_OF_ACTIVE, (subscription_id,))
     if target is None:
@@ -170,8 +173,8 @@ SKIP_ALL: Final = """
         LIMIT :limit
     )
 """
-"""The SQL that skips open deliveries. It starts with the latest deliveries of an entity: if the limit stops the
-statement, each held delivery still has an open one before it.
+"""The SQL that skips open deliveries. It skips the latest deliveries of an entity first. If the limit stops it,
+each held delivery therefore still has an earlier open delivery, whose end releases it.
 """
 SKIP: Final = """
     UPDATE webhook_deliveries SET status = 'skipped', due_at = NULL, skipped_because = :because
@@ -203,8 +206,8 @@ def skip(tx: Transaction, delivery_ids: Sequence[int], because: str) -> None:
 
 
 def release_next(tx: Transaction, done: Sequence[int]) -> set[int]:
-    """Make the next held delivery of each entity due after the deliveries `done` have ended. Return the ids of the
-    subscriptions of the released deliveries.
+    """After the deliveries `done` have ended, make the next held delivery of the same entities due. Return the ids
+    of the subscriptions of these deliveries.
     """
     return {
         subscription_id
@@ -221,7 +224,7 @@ CLAMP: Final = f"""
 
 
 def clamp(tx: Transaction) -> int:
-    """Shorten the waiting times of deliveries whose next attempt is too far in the future, because the clock was
-    set back. Return how many deliveries were changed.
+    """Make deliveries due earlier whose next attempt is too far in the future, because the clock was set back.
+    Return how many deliveries were changed.
     """
     return tx.execute(CLAMP, {"now": now_in_milliseconds(tx)}).rowcount

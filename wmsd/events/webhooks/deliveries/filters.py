@@ -1,6 +1,6 @@
-"""The filters of a subscription's deliveries. An index finds the deliveries, however many there are.
+"""Filters the deliveries of a subscription. An index finds the deliveries, however many there are.
 
-One of several conditions chooses the index. The other conditions are checked row by row, for a limited number of
+One of the conditions chooses the index. The other conditions are checked row by row, for a limited number of
 deliveries at a time. Deliveries are in the order in which they were queued: by time, then by id.
 """
 
@@ -13,10 +13,10 @@ from wmsd.base.strict_json import dumps
 from wmsd.db.engine.transaction import Transaction
 
 LOOKED_AT: Final = 5000
-"""The number of deliveries that are checked for one page if no index covers all conditions."""
+"""The maximum number of deliveries that are checked for one page, if some conditions are checked row by row."""
 BEGINNING: Final = ""
 END: Final = "9999"
-"""BEGINNING sorts before every time, and END sorts after every time."""
+"""BEGINNING is a text that sorts before every time. END is a text that sorts after every time."""
 LAST_ID: Final = 2**62
 
 Place = tuple[str, int]
@@ -41,8 +41,8 @@ class DeliveryFilter:
 
 
 class Found(NamedTuple):
-    """The found ids in order. `last` is the id of the last checked delivery, or the start of the search if no
-    delivery was checked. `is_more` is True if there may be more after `last`.
+    """The ids of the found deliveries, in order. `last` is the id of the last delivery that was checked, or the
+    start of the search if none was checked. `is_more` is True if there may be more deliveries after `last`.
     """
 
     ids: list[int]
@@ -51,7 +51,7 @@ class Found(NamedTuple):
 
 
 class Branch(NamedTuple):
-    """A condition on the first columns of an index, and its values."""
+    """A search in an index: an SQL condition on the first columns of the index, and its parameters."""
 
     condition: str
     values: Mapping[str, object]
@@ -61,30 +61,30 @@ OTHERS: Final = {
     "statuses": "status IN (SELECT value FROM json_each(:statuses))",
     "events": "event IN (SELECT value FROM json_each(:events))",
 }
-"""Conditions that are checked row by row."""
+"""The SQL of conditions that can be checked row by row."""
 PLACE_OF: Final = """
     SELECT created_at FROM webhook_deliveries WHERE subscription_id = ? AND id <= ? ORDER BY id DESC LIMIT 1
 """
 
 
 def place_of(tx: Transaction, subscription_id: int, delivery_id: int) -> Place:
-    """Return the position of a delivery, even if the delivery does not exist. If no delivery has this id or a
-    lower one, the time of the position is BEGINNING.
+    """Return the position of a delivery, even if it no longer exists. If no delivery has this id or a lower one,
+    the time of the position is BEGINNING.
     """
     return tx.value(PLACE_OF, (subscription_id, delivery_id)) or BEGINNING, delivery_id
 
 
 def newest(tx: Transaction, wanted: DeliveryFilter, before: int, most: int) -> Found:
-    """Return deliveries, the newest first, starting before the delivery with the id `before`. 0 is the end of the
-    log.
+    """Return at most `most` deliveries, the newest first, that come before the delivery `before`. If `before` is
+    0, start with the newest delivery.
     """
     place = place_of(tx, wanted.subscription_id, before) if before else (END, LAST_ID)
     return _find(tx, wanted, before, place, most, "<", "DESC")
 
 
 def oldest(tx: Transaction, wanted: DeliveryFilter, after: int, most: int) -> Found:
-    """Return deliveries, the oldest first, starting after the delivery with the id `after`. 0 is the beginning of
-    the log.
+    """Return at most `most` deliveries, the oldest first, that come after the delivery `after`. If `after` is 0,
+    start with the oldest delivery.
     """
     place = place_of(tx, wanted.subscription_id, after) if after else (BEGINNING, 0)
     return _find(tx, wanted, after, place, most, ">", "ASC")
@@ -135,15 +135,15 @@ def _find(
 
 
 def _rare(condition: str) -> str:
-    """Return the condition with a hint for SQLite's planner that few rows meet it. With the statistics of a table
-    with few subscriptions, SQLite would otherwise scan all subscriptions and sort the result.
+    """Tell SQLite's planner that few rows meet the condition. Otherwise, if the table has statistics and few
+    subscriptions, SQLite would scan the deliveries of all subscriptions and sort the result.
     """
     return f"likelihood({condition}, 0.0001)"
 
 
 def _plan(wanted: DeliveryFilter) -> tuple[str, list[Branch], list[str]]:
-    """Return the index, the conditions on its first columns, and the conditions that are checked row by row. Most
-    deliveries have the status delivered, so a filter on that status excludes few rows.
+    """Return the name of the index, the searches in this index, and the conditions that are checked row by row.
+    Most deliveries have the status `delivered`, so a filter on that status excludes few rows.
     """
     if () in (wanted.statuses, wanted.events, wanted.records):
         return "", [], []

@@ -1,4 +1,4 @@
-"""The headers of an attempt as the delivery log stores and returns them, without credentials.
+"""The headers of an attempt, as the delivery log stores and returns them, without credentials.
 
 The log has millions of attempts. It therefore does not store the sent headers that can be computed from the
 delivery.
@@ -12,16 +12,16 @@ from wmsd.events.webhooks.signing import AUTHENTICATION
 
 MASK: Final = "***"
 KEPT_OF_ANSWER: Final = 1024
-"""The most characters of an answer's headers that are stored, names and values together."""
+"""The maximum number of characters that are stored of an answer's headers, names and values together."""
 NOT_SHOWN: Final = frozenset({"set-cookie", "set-cookie2"})
-"""The headers of answers that are masked, because they may let a reader sign in to the receiver."""
+"""Headers of answers that are masked, because someone who reads them could sign in to the receiver."""
 
 
 def own_headers(
     auth_type: str, credentials: Mapping[str, object], sent: Mapping[str, str], known: Mapping[str, str]
 ) -> str:
-    """Return the JSON text of the sent headers, with masked credentials. The headers in `known` are left out,
-    because they can be computed from the delivery.
+    """Return the sent headers as JSON text, with masked credentials. Leave out the headers in `known`, which can
+    be computed from the delivery.
     """
     secret = AUTHENTICATION[auth_type](credentials)
     return dumps(

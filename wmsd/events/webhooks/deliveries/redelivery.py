@@ -46,11 +46,10 @@ RELEASE_FIRST: Final = """
 def count(
     tx: Transaction, chosen: DeliveryFilter, most: float = math.inf, most_looks: float = math.inf
 ) -> tuple[int, bool]:
-    """Count the deliveries that would be sent again. Stop at `most` deliveries, or after `most_looks` reads of the
-    log.
+    """Count the finished deliveries that match `chosen`. Stop at `most` deliveries, or after `most_looks` reads of
+    the log.
 
-    Return the number, and whether the count is complete. If the count is not complete, there may be more
-    deliveries.
+    Return the number, and True if all deliveries were counted. If False, there may be more.
     """
     number, after, looks = 0, 0, 0
     while True:
@@ -63,8 +62,8 @@ def count(
 
 
 def send_range(tx: Transaction, chosen: DeliveryFilter, after: int) -> Found:
-    """Queue some deliveries of the range again, starting after the delivery `after`, and return them. The
-    deliveries of one entity stay in their order.
+    """Queue some of the deliveries that match `chosen` again, starting after the delivery `after`. Return the
+    queued deliveries. Deliveries of one entity stay in their order.
     """
     found = _next(tx, chosen, after)
     given = {"ids": dumps(found.ids), "attempts": ATTEMPTS, "now": now_in_milliseconds(tx)}
@@ -74,5 +73,5 @@ def send_range(tx: Transaction, chosen: DeliveryFilter, after: int) -> Found:
 
 
 def _next(tx: Transaction, chosen: DeliveryFilter, after: int) -> Found:
-    """Return the next deliveries of the range, without tests."""
+    """Return the next deliveries that match `chosen`, without test events."""
     return filters.oldest(tx, replace(chosen, has_tests=False), after, AT_ONCE)

@@ -1,4 +1,4 @@
-"""The SQL of the results of attempts. A few statements write any number of results.
+"""The SQL that records the results of attempts. A few statements record any number of results.
 
 Each statement costs a switch between threads. Many statements would slow down the sending to a fast receiver.
 """
@@ -34,7 +34,7 @@ class Result(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """A result and its consequence for the delivery."""
+    """The result of an attempt, and what follows for the delivery. `verdict` has the delivery's new status."""
 
     result: Result
     verdict: Verdict
@@ -65,10 +65,10 @@ NOTE_VERDICTS: Final = """
 
 
 def record(tx: Transaction, results: Sequence[Result]) -> set[int]:
-    """Record the results of attempts, each of a different delivery, and release the deliveries that were held
-    behind these deliveries.
+    """Record the results of attempts, at most one for each delivery. If a delivery is finished, release the next
+    delivery that was held for it.
 
-    Return the ids of the subscriptions in which a delivery was released.
+    Return the ids of the subscriptions of the released deliveries.
     """
     judged = _judged(tx, results)
     now = now_in_milliseconds(tx)
@@ -81,8 +81,8 @@ def record(tx: Transaction, results: Sequence[Result]) -> set[int]:
 
 
 def _judged(tx: Transaction, results: Sequence[Result]) -> list[Judged]:
-    """Return each result with its consequence, in the same order. A result whose delivery is no longer open is
-    left out, for example because its subscription was deleted.
+    """Return each result with the new status of its delivery, in the same order. If the delivery is no longer
+    open, for example because its subscription was deleted, leave its result out.
     """
     rows = json.loads(tx.value(OPEN, (dumps([result.delivery_id for result in results]),)))
     found = {row[0]: row[1:] for row in rows}
@@ -119,8 +119,8 @@ def _verdict(each: Judged, now: int) -> tuple[Any, ...]:
 
 
 def _visible_results(judged: Sequence[Judged]) -> Iterator[Judged]:
-    """Return the results that change what the subscription shows. Leave out a success if the next result of the
-    same subscription is a success too, because the next result overwrites it.
+    """Return the results that must be stored in their subscription. If two successes of a subscription follow each
+    other, leave out the first, because the second overwrites it.
     """
     following: dict[int, bool] = {}
     visible = []
@@ -133,7 +133,7 @@ def _visible_results(judged: Sequence[Judged]) -> Iterator[Judged]:
 
 
 def _shown(each: Judged) -> str:
-    """Return the JSON text of the last delivery, as the subscription returns it."""
+    """Return the value of the subscription's field `last_delivery` as JSON text."""
     result = each.result
     return dumps(
         {
@@ -192,8 +192,8 @@ COUNTED: Final = """
 
 
 def count_failing(tx: Transaction) -> bool:
-    """Add the time since the last count to the failing time of each failing subscription, even without new
-    attempts. Switch off the subscriptions that have failed for too long. Return True if any was switched off.
+    """Add the time since the last count to the failing time of each failing subscription, even if there were no
+    new attempts. Switch off each subscription that has failed for too long. Return True if any was switched off.
     """
     is_any_off = False
     for subscription_id, counted, until in tx.rows(STILL_FAILING):
@@ -209,7 +209,7 @@ PASS_OVER: Final = """
 
 
 def pass_over(tx: Transaction) -> None:
-    """Do not add the time since the last count to the failing time of any subscription, because nothing may be
+    """Start the next count of failing time now. The time since the last count is not added, because nothing may be
     sent.
     """
     tx.execute(PASS_OVER, (tx.timestamp,))

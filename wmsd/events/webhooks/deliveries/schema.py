@@ -14,11 +14,10 @@ ClosedStatus = Literal["delivered", "exhausted", "skipped"]
 CLOSED_STATUSES: Final = get_args(ClosedStatus)
 WaitingReason = Literal["credentials_missing"]
 MOST_ATTEMPTS: Final = 10
-"""The number of latest attempts that the details of a delivery list. A delivery can be sent again any number of
-times.
+"""How many attempts the details of a delivery list: the latest ones. The number of attempts itself is not limited.
 """
 MOST_RECORDS: Final = 20
-"""The most records in one filter."""
+"""The maximum number of records in one filter."""
 ENTITIES: Final = (*dict.fromkeys(event.partition(".")[0] for event in EVENTS), TEST_EVENT.partition(".")[0])
 """The kinds of records that events are about."""
 _RECORD: Final = re.compile(r"(?:([a-z_]{1,40}):)?([0-9]{1,15})", re.ASCII)
@@ -34,8 +33,8 @@ EventName = Annotated[str, AfterValidator(_known), choice_of("EventName", EVENTS
 
 
 def records_of(value: object) -> tuple[tuple[str, int], ...]:
-    """Parse `sales_order:12`, or `12` for the records of every kind with this id. Several records are separated by
-    commas.
+    """Return the records that a filter names, as (entity, id). `sales_order:12` is one record, and `12` is every
+    record with this id. Several records are separated by commas.
     """
     if not isinstance(value, str):
         return tuple(value)  # type: ignore[arg-type]  # already parsed
@@ -126,8 +125,8 @@ class Delivery(Model):
 
 
 class AttemptDetail(Attempt):
-    """An attempt with what was sent and received. The added fields are null for attempts before wmsd stored
-    them.
+    """An attempt with what was sent and received. Fields that wmsd did not store yet at the time of the attempt
+    are null.
     """
 
     url: Annotated[str | None, Field(description="The address to which wmsd sent the delivery.")]

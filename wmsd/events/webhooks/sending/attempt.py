@@ -1,4 +1,4 @@
-"""One attempt of one delivery: sent out by the guarded client, or passed to a test receiver without a socket."""
+"""One attempt to send a delivery: through the guarded HTTP client, or without a socket to a test receiver."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -25,7 +25,7 @@ OpenDatabase = Callable[[], Awaitable[Database]]
 
 @dataclass(frozen=True, slots=True)
 class Receiver:
-    """A target with its unsealed credentials, which are None if this installation cannot open them."""
+    """A target with its unsealed credentials. `credentials` is None if this installation cannot open them."""
 
     target: Target
     host: str
@@ -45,9 +45,10 @@ def open_receiver(target: Target, vault: Vault) -> Receiver:
 async def attempt(
     client: LazyClient, clock: Clock, open_database: OpenDatabase, company: Company, receiver: Receiver, due: Due
 ) -> Result:
-    """Make an attempt and return its result. Whatever the receiver does is a result, not an error. The receiver
-    must have its credentials. Raise Problem (503) if this machine lacks files, threads or memory. For a test
-    receiver, pass on the errors of the write to the company's file.
+    """Send a delivery once, and return the result. An error of the receiver is a result and is not raised.
+
+    `receiver.credentials` must not be None. Raise Problem (503) if this machine lacks files, threads or memory.
+    For a test receiver, also raise the errors of writing to the company's file.
     """
     assert receiver.credentials is not None
     assert due.event_id is not None

@@ -28,7 +28,7 @@ from wmsd.events.webhooks.store import SwitchedOff, has_subscriptions
 
 LOG = logging.getLogger("wmsd.webhooks")
 SCAN_AFTER_SECONDS: Final = 0.01
-"""The delay of a scan after a commit. One scan finds everything that is committed during the delay."""
+"""The delay between a commit and the scan. One scan finds everything that is committed during the delay."""
 AGAIN_SECONDS: Final = 1.0
 UNAVAILABLE_SECONDS: Final = 60.0
 A_STEP_BACK_SECONDS: Final = 1.0
@@ -37,21 +37,25 @@ LONGEST_SECONDS: Final = 60.0
 scans of other files for longer.
 """
 SHORT: Final = "webhooks of some companies cannot be checked"
-"""The log message if the machine lacks memory, threads or open files. It is logged once for all companies, because
-it concerns no single company.
+"""The log message for a scan that fails because the machine lacks memory, threads or open files. It names no
+company, so that it is logged once and not once for each company.
 """
 AT_THE_NEXT_TICK: Final = 0
-"""The due time of a file that the next tick scans again: a time in the past, in milliseconds since 1970."""
+"""A due time in the past. With it, the next tick scans the file again."""
 
 Companies = Callable[[], Awaitable[Mapping[int, Company]]]
 Audit = Callable[[str, str], Awaitable[None]]
 """A function that writes an audit entry. Its arguments are the action and the subject of the entry."""
 TellMissing = Callable[[Company, list[MissingCredentials]], Awaitable[None]]
-"""Called when the list of a company's subscriptions with missing credentials has changed."""
+"""A function that is called when a company has other subscriptions with missing credentials than before. Its
+arguments are the company and these subscriptions.
+"""
 
 
 class Scan(NamedTuple):
-    """The scan of a company: the targets of the due deliveries, and the ids of all subscriptions."""
+    """The result of scanning a company's file. `due` has the targets of subscriptions with due deliveries, and
+    `known` has the ids of all subscriptions.
+    """
 
     company_id: int
     due: list[Target]
@@ -80,7 +84,9 @@ class DueScanner:
         self._next_due: dict[int, int | None] = {}
         """The time of the next scan by company, in milliseconds since 1970."""
         self._by_time: list[tuple[int, int]] = []
-        """A heap of scan times and their companies. An entry that differs from `_next_due` is void."""
+        """A heap of scan times and company ids. An entry is ignored if `_next_due` has another time for the
+        company.
+        """
         self._signatures: dict[int, tuple[int, ...]] = {}
         self._unknown: set[int] = set()
         """The companies for which no scan has checked yet whether they have subscriptions."""
@@ -100,7 +106,7 @@ class DueScanner:
     # --- when to scan -------------------------------------------------------------------------------------------
 
     async def start(self) -> None:
-        """Request a scan of every company's file, because deliveries that were running when the process ended are
+        """Request a scan of every company's file. Deliveries that were being sent when the last process ended are
         due again.
         """
         self._to_clamp = set(await self._companies())
@@ -114,7 +120,7 @@ class DueScanner:
         self._is_any_wanted.set()
 
     def again(self, company_id: int, seconds: float = AGAIN_SECONDS) -> None:
-        """Request another scan after `seconds`, because something has failed."""
+        """Request another scan after `seconds`, because a scan or an attempt has failed."""
         self._note_due(company_id, self._milliseconds() + int(seconds * 1000))
 
     def _note_due(self, company_id: int, moment: int | None) -> None:
@@ -123,9 +129,9 @@ class DueScanner:
         self._next_due[company_id] = moment
 
     async def tick(self) -> None:
-        """Request scans of the files in which a delivery has become due, or that another process has written. The
-        time of a tick does not grow with the number of companies, because companies without due deliveries are not
-        checked.
+        """Request a scan of each file in which a delivery has become due, or to which another process has written.
+
+        Companies without due deliveries are not checked, so a tick does not take longer if there are more of them.
         """
         now = self._clock.now()
         if (self._latest - now).total_seconds() > A_STEP_BACK_SECONDS:
@@ -167,9 +173,7 @@ class DueScanner:
                 self._is_any_wanted.clear()
 
     async def _knows_companies(self) -> bool:
-        """Return True if the list of companies can be read. If it cannot be read, log this once instead of once
-        per scan.
-        """
+        """Return True if the list of companies can be read. If it cannot be read, log this only once."""
         with self._complaints.trying("webhooks cannot be checked", Exception):
             await self._companies()
             return True
@@ -220,8 +224,9 @@ class DueScanner:
         return Scan(company_id, due, {each.target.subscription_id for each in outlooks})
 
     async def _may_have_subscriptions(self, company_id: int) -> bool:
-        """Return False if the company has no subscriptions. The first check reads the file without keeping it
-        open, which suffices for most companies.
+        """Return False if this is the first check of the company and it has no subscriptions, otherwise True.
+
+        The first check reads the file without keeping it open, which is enough for most companies.
         """
         if company_id not in self._unknown:
             return True
@@ -244,8 +249,8 @@ class DueScanner:
             await database.write(lambda tx: store.note_audited(tx, [each.id for each in new]))
 
     async def _report_missing_credentials(self, company: Company, found: list[MissingCredentials]) -> None:
-        """Report changed missing credentials. If the report fails, sending continues, and the next scan reports
-        again.
+        """Report which subscriptions lack credentials, if this has changed since the last report. An error is only
+        logged: sending continues, and the next scan reports again.
         """
         if found == self._missing.get(company.id, []):
             return
@@ -260,7 +265,7 @@ def _see(tx: Transaction) -> tuple[list[Outlook], list[SwitchedOff], list[Missin
 
 
 async def _skip_some(database: Database, because: str) -> bool:
-    """Skip open deliveries, a limited number per call, so that the files of other companies are scanned in
-    between. Return True if there may be more.
+    """Skip a limited number of open deliveries. Return True if there may be more. The limit gives other companies'
+    files a turn in between.
     """
     return await database.write(lambda tx: due_store.skip_all(tx, because)) >= due_store.AT_ONCE

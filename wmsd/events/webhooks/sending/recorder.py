@@ -13,13 +13,13 @@ from wmsd.events.webhooks.deliveries import results_store
 from wmsd.events.webhooks.deliveries.results_store import Result
 
 MOST_UNWRITTEN: Final = 512
-"""The most unrecorded results of a company. Beyond this number wmsd sends nothing more, because after a crash all
-unrecorded deliveries are sent again.
+"""The maximum number of unrecorded results of a company. Beyond it, wmsd sends nothing more for the company: a
+crash would send all unrecorded deliveries again.
 """
 AGAIN_SECONDS: Final = 1.0
 GATHERING_SECONDS: Final = 0.025
-"""The pause after a group is written. Results that arrive during the pause form one group, because writing a group
-costs more than its rows.
+"""The pause after a group is written. All results that arrive during the pause form the next group. Large groups
+are good, because a group costs more than its rows.
 """
 
 
@@ -27,14 +27,14 @@ class Recorder:
     def __init__(self, files: CompanyFiles, complaints: RepeatedFailures) -> None:
         self._files = files
         self._unwritten: dict[int, list[Result]] = {}
-        """The unrecorded results by company. A company has an entry as long as a task iterates over `groups`, or
-        is about to.
+        """The unrecorded results by company. The entry of a company exists while a task runs `groups` for it, or
+        will soon.
         """
         self._has_written = asyncio.Event()
         self._complaints = complaints
 
     async def catch_up(self, company_id: int) -> None:
-        """Wait until enough results are recorded to send more for this company."""
+        """Wait until the company has fewer than `MOST_UNWRITTEN` unrecorded results."""
         while len(self._unwritten.get(company_id, ())) >= MOST_UNWRITTEN:
             self._has_written.clear()
             await self._has_written.wait()
@@ -47,9 +47,8 @@ class Recorder:
         self._unwritten.setdefault(company_id, []).append(result)
 
     async def groups(self, company_id: int) -> AsyncIterator[tuple[list[Result], set[int]]]:
-        """Record all results of the company, including results that arrive in the meantime, in groups. Yield each
-        group when it is on disk, with the ids of the subscriptions in which the group has released held
-        deliveries.
+        """Record the results of the company in groups, until there are no more. After each group is on disk, yield
+        the group, and the ids of the subscriptions in which a held delivery was released.
         """
         what = f"results of webhook deliveries of company {company_id} cannot be stored yet"
         unwritten = self._unwritten[company_id]

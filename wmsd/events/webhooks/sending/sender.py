@@ -1,5 +1,4 @@
-"""Sends due deliveries. All lasting data are rows in the companies' files; what is in memory may be lost at any
-moment.
+"""Sends due deliveries. All lasting data is in the companies' files. Data in memory may be lost at any moment.
 
 The path of a delivery: after a commit, or when a delivery becomes due, the company's file is scanned (`_scan`). A
 subscription with due deliveries gets tasks, as many as its limit of attempts allows (`_wake`, `_send`). Each task
@@ -133,8 +132,8 @@ class Sender:
             await self._scanner.tick()
 
     async def stop(self) -> None:
-        """Stop the sender. Wait a few seconds for running attempts; an attempt that is cut off is due again at the
-        next start.
+        """Stop the sender. Wait a few seconds for running attempts. Cancel the others; their deliveries are due
+        again at the next start.
         """
         self._is_running = False
         self._scanning.cancel()
@@ -160,7 +159,7 @@ class Sender:
     # --- the path of a delivery ---------------------------------------------------------------------------------
 
     async def _scan(self) -> None:
-        """Run the only task that finds due deliveries."""
+        """Find due deliveries in all companies' files and start to send them. One task runs this forever."""
         async for scan in self._scanner.scans():
             with self._trying(scan.company_id, CANNOT_SEND):
                 queues = self._queues.setdefault(scan.company_id, {})
@@ -171,8 +170,8 @@ class Sender:
                         self._wake(queue)
 
     async def _have_wait(self, queue: SubscriptionQueue) -> None:
-        """Note that the credentials of the subscription cannot be opened. Its deliveries are not due until the
-        credentials are set again.
+        """Store that the credentials of the subscription cannot be opened, and stop sending. Its deliveries are
+        not due until the credentials are set again.
         """
         with self._trying(queue.company_id, CANNOT_SEND, queue):
             queue.drop()
@@ -194,7 +193,9 @@ class Sender:
             self._sending.spawn(self._send(queue))
 
     async def _send(self, queue: SubscriptionQueue) -> None:
-        """Run one task of a subscription: send one delivery after the other until there are none."""
+        """Send one delivery of the subscription after the other, until there are none. Each task of a subscription
+        runs this.
+        """
         with self._trying(queue.company_id, CANNOT_SEND, queue), closing(Slot()) as slot:
             while (due := await self._next(queue, slot)) is not None:
                 try:
@@ -205,8 +206,8 @@ class Sender:
                     raise
 
     async def _next(self, queue: SubscriptionQueue, slot: Slot) -> Due | None:
-        """Wait until one more attempt may begin, and return its delivery. Only one task of a subscription waits;
-        for the other tasks return None.
+        """Wait until one more attempt may begin, and return its delivery. Return None if there is no delivery, or
+        if another task of the subscription already waits.
         """
         if queue.waiting is not None:
             return None
@@ -239,7 +240,7 @@ class Sender:
             self._complaints.over(CANNOT_LOAD.format(queue.company_id))
 
     async def _deliver(self, queue: SubscriptionQueue, due: Due, slot: Slot) -> None:
-        """Send one delivery, release its slot, and pass the result on to be recorded."""
+        """Send one delivery, release its slot, and give the result to the recorder."""
         with closing(slot):
             company = (await self._companies()).get(queue.company_id)
             if company is None or company.sends_nothing or off_because(company) is not None:
@@ -255,7 +256,7 @@ class Sender:
         self._recorder.add(company.id, result)
 
     async def _record(self, company_id: int) -> None:
-        """Run the only task that records the results of a company, until there are no more results."""
+        """Record the results of a company until there are no more. Only one task per company runs this."""
         async for group, released in self._recorder.groups(company_id):
             with self._trying(company_id, CANNOT_SEND):
                 queues = self._queues[company_id]
@@ -267,8 +268,8 @@ class Sender:
 
     @contextmanager
     def _trying(self, company_id: int, what: str, queue: SubscriptionQueue | None = None) -> Iterator[None]:
-        """If the block raises an error, log it with the message `what`, empty the queue, and request another scan,
-        which tries again.
+        """If the block raises an error, log the error with the message `what`, empty the queue, and request
+        another scan.
         """
         try:
             yield

@@ -1,5 +1,5 @@
-"""The deliveries that are to be sent to a subscription, as the sender has them in memory. The company's file is
-authoritative.
+"""The queue of a subscription: the due deliveries that the sender has loaded. The company's file decides what is
+due; the queue is only a copy in memory.
 """
 
 import asyncio
@@ -24,13 +24,13 @@ from wmsd.events.webhooks.sending.throttle import PER_SUBSCRIPTION, Lane
 
 LOG = logging.getLogger("wmsd.webhooks")
 PAGE: Final = 16
-"""The number of deliveries in a page, for each attempt that may run at the same time. Loading any page costs about
-as much as loading fifty more deliveries, so pages must not be small.
+"""The number of deliveries that one read loads for each allowed attempt. It is not small, because each read costs
+as much as loading fifty more deliveries.
 """
 LARGEST_PAGE: Final = 262_144
 LARGEST_OF_COMPANY: Final = 16_777_216
-"""The highest number of characters in loaded bodies: LARGEST_PAGE for one page, LARGEST_OF_COMPANY for all pages
-of a company. Beyond the limit, each subscription loads one delivery at a time.
+"""The maximum number of characters in loaded bodies: LARGEST_PAGE for one page, LARGEST_OF_COMPANY for all pages
+of a company. When a company's limit is reached, each of its subscriptions loads one delivery at a time.
 """
 SILENT_SECONDS: Final = 3600.0
 """The shortest time between two log lines about the failures of one subscription."""
@@ -38,28 +38,28 @@ SILENT_SECONDS: Final = 3600.0
 
 @dataclass(slots=True, eq=False, repr=False)
 class SubscriptionQueue:
-    """The queue of a subscription. `allowed` is the number of attempts that may run. `allowed` grows by one with
-    each success, and is reset to one by a failure.
+    """The queue of a subscription. `allowed` is the number of attempts that may run at the same time. Each success
+    increases it by one, and a failure sets it to one.
     """
 
     company_id: int
     receiver: Receiver
     vault: Vault
     ready: deque[Due] = field(default_factory=deque)
-    """A page of the due deliveries, the longest due first."""
+    """The loaded due deliveries, the longest due first."""
     size: int = 0
-    """The characters of the bodies in `ready`."""
+    """The number of characters in the bodies of `ready`."""
     reserved: int = 0
-    """The most characters that the page being loaded may add."""
+    """The maximum number of characters that the running read may load; 0 if no read is running."""
     taken: set[int] = field(default_factory=set)
-    """The ids of deliveries that are loaded, being sent, or sent but not recorded yet."""
+    """The ids of the deliveries that are loaded, that are being sent, or whose result is not recorded yet."""
     in_flight: set[int] = field(default_factory=set)
     allowed: int = 1
     lane: Lane = field(init=False)
     may_have_more: bool = False
-    """True if the file may have due deliveries that are not in `taken`."""
+    """True if the file may have due deliveries whose ids are not in `taken`."""
     waiting: "asyncio.Task[None] | None" = None
-    """The task that waits until the next delivery may begin. Only one task of a subscription waits."""
+    """The task that waits until the next attempt may begin. Only one task of a subscription waits."""
     _is_told_to_fail: bool = False
     """True if the last log line about the subscription reported a failure."""
     _silent_until: float = 0.0
@@ -67,14 +67,14 @@ class SubscriptionQueue:
     must not fill the log.
     """
     _drops: int = 0
-    """The number of times that the queue was emptied. A page whose read began before the last time is not sent."""
+    """How often the queue was emptied. If this happens during a read, the loaded deliveries are not used."""
 
     def __post_init__(self) -> None:
         self.lane = Lane(False, self.company_id, self.receiver.host)
 
     @property
     def has_next(self) -> bool:
-        """True if one more attempt may run, and there may be a delivery for it."""
+        """True if the number of running attempts allows one more, and there may be a delivery for it."""
         return len(self.in_flight) < self.allowed and bool(self.ready or self.may_have_more)
 
     @property
@@ -91,8 +91,8 @@ class SubscriptionQueue:
     # --- due deliveries -----------------------------------------------------------------------------------------
 
     async def load(self, database: Database, budget: int) -> None:
-        """Load the next page of due deliveries. `budget` is in characters of bodies; at least one delivery is
-        loaded.
+        """Load the next due deliveries. `budget` is the maximum number of characters in their bodies. At least one
+        delivery is loaded, even if it is larger.
         """
         self.may_have_more = False  # set before the read, because a scan may find more during the read
         self.reserved, drops = budget, self._drops
@@ -118,7 +118,7 @@ class SubscriptionQueue:
             self.reserved = 0
 
     def drop(self) -> None:
-        """Empty the queue. Deliveries that are loaded, or being loaded, stay due and are not sent now."""
+        """Empty the queue. Loaded deliveries stay due in the file, but are not sent now."""
         self.taken.difference_update(due.id for due in self.ready)
         self.ready.clear()
         self.size = 0
@@ -128,11 +128,11 @@ class SubscriptionQueue:
     # --- running attempts ---------------------------------------------------------------------------------------
 
     def may_begin(self, lane: Lane) -> bool:
-        """Return True if one more attempt may begin in `lane`, the lane that the attempt waited for."""
+        """Return True if one more attempt may begin. `lane` is the lane in which the attempt has waited."""
         return bool(self.ready) and self.has_next and lane == self.lane
 
     def begin(self) -> Due:
-        """Return the first loaded delivery, and note that it is being sent."""
+        """Take the first loaded delivery out of the queue to send it, and return it."""
         due = self.ready.popleft()
         self.size -= _size(due)
         self.in_flight.add(due.id)
@@ -144,7 +144,7 @@ class SubscriptionQueue:
             self.waiting.cancel()
 
     def answered(self, due: Due, result: Result) -> None:
-        """Note the result of a delivery. The next attempt may begin while the result is being recorded."""
+        """Note the result of a delivery. The result is recorded later; the next attempt may begin now."""
         self.in_flight.discard(due.id)
         if result.is_success is not self.lane.is_reliable:
             self.lane = self.lane._replace(is_reliable=result.is_success)
@@ -159,7 +159,9 @@ class SubscriptionQueue:
         self.taken.discard(due.id)
 
     def recorded(self, delivery_id: int) -> None:
-        """Note that the result is in the file. From now on the file says whether the delivery is due again."""
+        """Forget a delivery whose result is in the file. From now on the file says whether the delivery is due
+        again.
+        """
         self.taken.discard(delivery_id)
 
     def log_change(self, code: str, result: Result, clock: Clock) -> None:
@@ -195,7 +197,7 @@ def update_queues(queues: dict[int, SubscriptionQueue], scan: Scan, vault: Vault
 
 
 def page_budget(queues: Iterable[SubscriptionQueue]) -> int:
-    """Return the budget of the next page of one of a company's queues, in characters of bodies."""
+    """Return how many characters of bodies the next read for one of a company's queues may load."""
     taken = sum(queue.size + queue.reserved for queue in queues)
     return max(min(LARGEST_PAGE, LARGEST_OF_COMPANY - taken), 0)
 

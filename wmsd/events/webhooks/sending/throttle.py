@@ -1,7 +1,7 @@
 """Limits the attempts of webhooks: how many run at the same time, and how many begin within 50 ms.
 
 The number of running attempts is limited in total, for each company, and for each company and host. Subscriptions
-whose last attempt succeeded have a separate share, so that they never wait for receivers that do not answer.
+whose last attempt succeeded have separate limits, so that they never wait for receivers that do not answer.
 """
 
 import asyncio
@@ -13,26 +13,30 @@ from weakref import WeakValueDictionary
 
 IN_TOTAL: Final = 128
 PER_COMPANY: Final = 64
-"""The limit of a company. If all receivers of one company hang, there is still room for other companies."""
+"""The maximum number of running attempts of a company. If all receivers of one company hang, other companies can
+still send.
+"""
 PER_HOST: Final = 16
-"""The limit of a company at one host; other companies have separate limits at the same host. All limits here apply
-to each share separately.
+"""The maximum number of running attempts of a company at one host.
+
+IN_TOTAL, PER_COMPANY and PER_HOST apply twice: once to reliable attempts (see `Lane`), and once to all others.
 """
 PER_SUBSCRIPTION: Final = 16
 MOMENT_SECONDS: Final = 0.05
 BUSY_REQUESTS: Final = 5
-"""The number of requests in 50 ms from which on the service counts as busy: 100 per second."""
+"""If the server answers at least this many requests in 50 ms (100 per second), it counts as busy."""
 PROVEN_WHILE_BUSY: Final = 4
 UNPROVEN: Final = 10
 UNPROVEN_WHILE_BUSY: Final = 1
-"""The most attempts that may begin within 50 ms. PROVEN_WHILE_BUSY is for reliable attempts (see `Throttle`),
-whose number is not limited while the service is not busy. The other two numbers are for all other attempts.
+"""PROVEN_WHILE_BUSY, UNPROVEN and UNPROVEN_WHILE_BUSY limit how many attempts may begin within 50 ms.
+PROVEN_WHILE_BUSY is for reliable attempts (see `Lane`), which are limited only while the server is busy. The other
+two limits are for all other attempts.
 """
 
 
 class Lane(NamedTuple):
-    """A group of attempts that share the same limits: in total, of the company, and of the host. `is_reliable` is
-    True if the subscription's last attempt succeeded.
+    """A group of attempts that share their limits: those of one company to one host. `is_reliable` is True if the
+    last attempt of the subscription succeeded.
     """
 
     is_reliable: bool
@@ -41,7 +45,7 @@ class Lane(NamedTuple):
 
 
 class Slot(list[Semaphore]):
-    """The acquired limits of an attempt. An `ExitStack` would take 2 µs longer for each delivery."""
+    """The limits that an attempt has acquired. An `ExitStack` would take 2 µs longer for each delivery."""
 
     def close(self) -> None:
         """Release the limits."""
@@ -57,8 +61,10 @@ class ConcurrencyLimits:
         """Each limit exists as long as a task holds the limit or waits for it."""
 
     async def take(self, slot: Slot, lane: Lane) -> None:
-        """Wait for a place in each limit, in the order of arrival. Closing the slot releases the places. The
-        narrowest limit comes first, so a task that waits for its own host takes no place from others.
+        """Wait until each limit allows one more attempt, in the order of arrival. The attempt counts until `slot`
+        is closed.
+
+        The limit of the host comes first, so that a task that waits for its host takes no place from others.
         """
         company = lane.is_reliable, lane.company_id
         for limit in (
@@ -71,9 +77,8 @@ class ConcurrencyLimits:
 
 
 class Throttle:
-    """Limits how many attempts begin within a moment of 50 ms. `answered` returns the number of requests that the
-    server has answered. An attempt counts as reliable (`is_reliable`) if the last attempt of its subscription
-    succeeded.
+    """Limits how many attempts begin within 50 ms. `answered` returns the number of requests that the server has
+    answered. An attempt is reliable (`is_reliable`) if the last attempt of its subscription succeeded.
     """
 
     def __init__(self, answered: Callable[[], int], monotonic: Callable[[], float] = time.monotonic) -> None:
@@ -85,7 +90,7 @@ class Throttle:
 
     @property
     def is_busy(self) -> bool:
-        """True if requests have recently kept the service busy."""
+        """True if the server has recently answered many requests."""
         self._look()
         return self._is_busy
 

@@ -55,7 +55,7 @@ KINDS_NAMED = "\b\n" + textwrap.fill(f"KIND is one of {', '.join(KINDS)}.", 76, 
 The line is wrapped here, because click would break the names at their hyphens.
 """
 OTHERS: Final = {"undo": import_undo.undo, "list": import_undo.show_list}
-"""The subcommands whose names may stand in place of a kind."""
+"""The subcommands of `wmsd import`. The user types the name of a subcommand in place of a KIND."""
 DELIMITERS: Final = {name: delimiter for delimiter, name in DELIMITER_NAMES.items()}
 AS_GUESSED: Final = "  [default: detected from the file]"
 
@@ -123,8 +123,8 @@ def import_command(
         return await (company_database if changes_nothing else database_to_change)(installation, code)
 
     def to_look(database: Database) -> Staging:
-        """Return a staging area for a preview or dry run: it only reads the database, so that other writers need
-        not wait.
+        """Return a staging area for a preview or a dry run. If possible, the staging area only reads the database,
+        so that other writers do not wait.
         """
         return database.staging(actor, not KINDS[kind].importing().checks_all, folder)
 
@@ -243,8 +243,8 @@ def _ask(
     options: Options,
     errors_file: Path | None,
 ) -> NoReturn:
-    """End the command with the question about the decimal mark, and with the errors that do not depend on the
-    answer.
+    """End the command with status 1. Print the question about the decimal mark, and the errors that occur with
+    both decimal marks. `opened` opens a staging area.
     """
     errors = FirstErrors()  # without disk space for a copy, only the question is printed
     with suppress(StorageError), closing(opened()) as staging:
@@ -331,7 +331,9 @@ REFUSED: Final = (
 
 
 def refuse_the_same(path: Path, file: IO[bytes]) -> None:
-    """End the command if `path` is the same file as the imported `file`, also through another name or a link."""
+    """End the command with status 1 if `path` is the imported `file` itself, even under another name or
+    by a link.
+    """
     try:
         read, written = os.fstat(file.fileno()), path.stat()
     except (OSError, ValueError):  # the errors file does not exist yet, or the input is not a file

@@ -72,8 +72,8 @@ def undo(
 def _confirmed(command_line: CommandLine, code: str, number: int | None) -> int | None:
     """Ask for confirmation, and return the id of the import to undo.
 
-    `number` is the id that the user gave, or None for the last import. If this import cannot be undone, return
-    `number` without a question: a later step refuses the undo with the reason.
+    `number` is the id that the user gave, or None for the last import. If this import cannot be undone, ask
+    nothing and return `number`. A later step then refuses the undo and says why.
     """
 
     last = read_company(command_line, code, record.last_to_undo)

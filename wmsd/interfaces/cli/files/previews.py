@@ -61,9 +61,9 @@ def note_similar_codes(alike: list[Alike]) -> None:
 
 
 def note_end(has_rows: bool, alike: list[Alike], changes_nothing: str | None) -> None:
-    """Print the notes at the end of an import.
+    """Print the notes at the end of an import: about missing rows, similar codes, and a run that changed nothing.
 
-    `changes_nothing` names a run that changes nothing, such as "dry run".
+    `changes_nothing` is "dry run" or "preview", or None for an import that changes records.
     """
     if not has_rows:
         note(NO_ROWS)
@@ -73,7 +73,9 @@ def note_end(has_rows: bool, alike: list[Alike], changes_nothing: str | None) ->
 
 
 def first_of(errors: FirstErrors, errors_file: Path | None) -> list[str]:
-    """Return the first errors as sentences, and where to find the other errors."""
+    """Return the first errors as sentences. If there are more errors, the last sentence says where to
+    find them.
+    """
     sentences = [each.text for each in errors.first[:MOST_ERRORS_SHOWN]]
     if (more := errors.in_all - len(sentences)) > 0:
         them = f"the first {len(errors.first)}" if errors.more else "all of them"

@@ -28,10 +28,10 @@ def audit(
     details: Mapping[str, object] | None = None,
     actor: Actor = PROGRAM,
 ) -> None:
-    """Write an audit entry. `run` opens the installation, and runs a function with it.
+    """Write an audit entry. If this fails, print a note: the change itself was made and stays.
 
-    `actor` is the user who started the command in the browser; the default is the person at the command line. The
-    command's change stays in place if the audit cannot be written; a note reports this.
+    `run` opens the installation and calls a function with it. `actor` is the user who started the command in the
+    browser. Without `actor`, the person at the command line is the actor.
     """
     who = None if actor is PROGRAM else actor
 
@@ -53,9 +53,10 @@ def audit_import(
     counts: Mapping[str, int],
     actor: Actor,
 ) -> None:
-    """Write the audit entry of an import.
+    """Write the audit entry of an import or of its undo.
 
-    `act` is `import.run` or `import.undo`, followed by the kind of the records.
+    `loan` is the connection to a running server, or None. `act` is `import.run` or `import.undo`, followed by the
+    kind of the records. `counts` has the numbers of created, updated and unchanged records.
     """
     name = "".join(each if each.isprintable() else "?" for each in printable(file_name))[:LONGEST_NAME]
     details: dict[str, Any] = {each: {"before": None, "after": count} for each, count in counts.items() if count}

@@ -1,8 +1,9 @@
-"""Completion of the commands in a sentence, with the --data and --config of the running command.
+"""Adds --data and --config to the wmsd commands that a sentence suggests. Then the suggested command works on the
+same installation as the running command.
 
-Every sentence for a person passes through this module: output of commands, log lines, alerts, and pages for
-platform admins. Other readers must not learn the paths of the server's files, so their sentences stay as they are.
-Therefore a sentence in the code names a command with its arguments and options, but without --data and --config.
+Sentences in the code name a command without --data and --config. This module adds them in the output of commands,
+in log lines, in alerts, and on pages for platform admins. It changes no sentences for other readers, because other
+readers must not learn the paths of the server's files.
 """
 
 import re
@@ -19,31 +20,28 @@ from wmsd.contract.command_hints import NOTHING_ADDED, Complete
 SUGGESTED: Final = re.compile(
     r"(?<![\w/.-])wmsd (?P<command>[a-z]+(?:-[a-z]+)*)(?: (?P<other>[a-z]+(?:-[a-z]+)*))?"
 )
-"""The word `wmsd` with up to two words after it; the second word may be a subcommand or an argument."""
+"""A pattern for `wmsd` and one or two words after it. The second word may be a subcommand or an argument."""
 COMPLETED: Final = re.compile(r"""(?: --(?:data|config) (?:'[^']*'|"[^"]*"|[^\s'"])+)*""")
-"""The --data and --config options that the command already has, with values quoted as a shell reads them."""
+"""A pattern for the --data and --config options that a suggested command already has. Values may be quoted."""
 OPTIONS: Final = {"data": "--data", "config_file": "--config"}
-"""The options that choose the installation, by the names of their parameters."""
+"""The options that choose the installation. The keys are the Python names of their parameters."""
 
 
 def complete_commands(text: str) -> str:
-    """Return the text with the --data and --config of the running command added to the commands in it."""
+    """Add the --data and --config of the running command to the commands in `text`, and return the new text."""
     return command_completer()(text)
 
 
 def command_completer() -> Complete:
-    """Return a function that adds the --data and --config of the running command to the commands in a text.
-
-    The function may be called on any thread.
-    """
+    """Return a function that does the same as `complete_commands`, and that may be called on any thread."""
     return _by(_given(click.get_current_context(silent=True)))
 
 
 def completing_anywhere(data: Path, config_file: Path | None) -> Complete:
     """Return a function that adds --data and --config to the commands in a text, for pages and alerts.
 
-    The readers type the commands in another folder and environment than the server's, so the function always adds
-    these options.
+    The function always adds these options, because readers may type the commands in another folder or environment
+    than that of the server.
     """
     files = {"--data": data} if config_file is None else {"--data": data, "--config": config_file}
     return _by({option: _quoted(file) for option, file in files.items()})
@@ -91,9 +89,9 @@ def completed(text: str, given: Mapping[str, str]) -> str:
 
 
 def command_in(found: re.Match[str]) -> tuple[int, set[str]]:
-    """Return the position after the command's name, and the options of the command.
+    """Return the position in the text after the command's name, and the names of the command's options.
 
-    The set contains --data and --config, or nothing if the command does not use an installation.
+    `found` is a match of SUGGESTED. If the command does not have both --data and --config, return an empty set.
     """
     from wmsd.interfaces.cli.kit.subcommand_names import WithOthers
 

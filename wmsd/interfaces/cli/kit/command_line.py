@@ -62,7 +62,7 @@ class CommandLine:
         return Path(self.settings.backup.folder)
 
     def run(self, work: Callable[[Installation], Awaitable[Result]]) -> Result:
-        """Run the work in the data folder, which must exist, and return its result."""
+        """Open the installation, run `work` with it, and return the result. The data folder must exist."""
         with self.beside() as loan:
             return self.run_with(loan, work)
 
@@ -83,24 +83,27 @@ class CommandLine:
         return run(lambda installation: installation.platform.write(unit))
 
     def run_again(self, work: Callable[[Installation], Awaitable[Result]]) -> Result:
-        """Run the work like `run`, without printing the path of the data folder again."""
+        """Do the same as `run`, but do not print the path of the data folder again."""
         with beside_a_server(self.folder) as loan:
             return self.run_with(loan, work)
 
     @contextmanager
     def beside(self) -> Iterator[Loan | None]:
-        """Yield the connection to a running server. Yield None if no server runs, or if it does not lock files.
+        """Print the path of the data folder. Then yield the connection to the running server, or None.
 
-        A server that locks its files releases a file to a command that asks over this connection. The command may
-        use only the released files. If no server runs, no server can start before the context ends.
+        A running server locks its files. A command must ask over this connection for each file that it uses, and
+        the server releases the file. None means that there is no server, or that the server does not lock its
+        files. If there is no server, no server can start before the context ends.
         """
         self.find()
         with beside_a_server(self.folder) as loan:
             yield loan
 
     def run_with(self, loan: Loan | None, work: Callable[[Installation], Awaitable[Result]]) -> Result:
-        """Run the work with `platform.db` open. If a server runs, ask it through `loan` to release each file that
-        the work uses.
+        """Open the installation, run `work` with it, and return the result.
+
+        `loan` is the connection to a running server, which is asked to release each file that the work uses. It is
+        None if no file needs to be released.
         """
         if loan is not None:
             loan.borrow(self.folder.platform_file)
@@ -120,7 +123,7 @@ class CommandLine:
         return asyncio.run(opened())
 
     def find(self) -> None:
-        """Print the path of the data folder. Raise StorageError if the folder holds no data."""
+        """Print the path of the data folder. Raise StorageError if the folder has no wmsd data."""
         self.say_folder()
         self.check_made()
 
@@ -201,7 +204,10 @@ Flags = Mapping[tuple[str, str], str]
 
 
 def _by_settings(file: Path | None, flags: Flags) -> CommandLine:
-    """Return the command line for valid settings. Raise SettingsError if a setting is invalid."""
+    """Read the settings, and return the CommandLine. Raise SettingsError if a setting is invalid.
+
+    `flags` are the settings that the user gave as options.
+    """
     layers = layers_of(file, flags)
     settings, replaced, two_of_data, two_of_backups = use_old_places(settings_of(layers), layers)
     if two_of_data:

@@ -63,7 +63,7 @@ def say_page(rows: list[dict[str, Any]], total: int, page: int, as_json: bool, e
 async def company_database(installation: Installation, code: str) -> Database:
     """Return the company's database.
 
-    Raise StorageError if it cannot be opened, with the reason that a server would log.
+    If the database cannot be opened, raise StorageError. Its message is the one that a server would log.
     """
     logging.getLogger("wmsd.companies").addHandler(logging.NullHandler())
     company = await installation.platform.read(lambda tx: companies.company_of_code(tx, code))
@@ -76,7 +76,8 @@ async def company_database(installation: Installation, code: str) -> Database:
 async def company_in_use(installation: Installation, code: str) -> tuple[Company, Database]:
     """Return the company and its open database.
 
-    The company is read after its file is open. A freeze waits for open files, so the returned state stays valid.
+    The company is read after its file is open. A freeze waits for open files, so the company cannot become frozen
+    while the caller uses the database.
     """
     database = await company_database(installation, code)
     company = await installation.platform.read(lambda tx: companies.company_of_code(tx, code))
@@ -96,7 +97,9 @@ async def database_to_change(installation: Installation, code: str) -> Database:
 async def write_audited(
     installation: Installation, database: Database, unit: Callable[[Transaction], tuple[Result, Entry | None]]
 ) -> Result:
-    """Run the unit of work in the company's file, then write the entry that it returns to the audit."""
+    """Run `unit` in a transaction of the company's file. `unit` returns a result and an audit entry or None. Write
+    the entry to the audit, and return the result.
+    """
     result, entry = await database.write(unit)
     if entry is not None:
         await write_audit_entry(installation.platform, entry)
@@ -108,7 +111,7 @@ class Undone(Exception):
 
 
 def read_company(command_line: CommandLine, code: str, unit: Callable[[Transaction], Result]) -> Result:
-    """Return the result of a unit of work that only reads the company's file, and may take long."""
+    """Run `unit` in a read-only transaction of the company's file, and return its result. `unit` may take long."""
 
     async def work(installation: Installation) -> Result:
         return await (await company_database(installation, code)).read_long(unit)

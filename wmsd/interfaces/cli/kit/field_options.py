@@ -27,11 +27,11 @@ class FieldOption:
     path: str
     """The path of the field, such as `address.city`."""
     declared: FieldInfo | None
-    """The declared field; None for a parameter of a list."""
+    """The field of the pydantic model. None if the option is a parameter of a list, such as a filter."""
     schema: Schema
     is_required: bool = False
     reference: Reference | None = None
-    """The records whose ids the field holds. People name such a record by its code."""
+    """The kind of record that the field refers to by id, or None. People give the code of the record instead."""
 
     @property
     def option(self) -> str:
@@ -79,10 +79,10 @@ class FieldOption:
         return click.option(self.option, self.parameter, **{**given, "help": given["help"] + self.default})
 
     def read(self, given: Any) -> object:
-        """Return the given value, converted to the field's type.
+        """Convert the given value to the field's type, and return it.
 
-        An empty text becomes None if the field is optional. Raise ValueError with a sentence if the value cannot
-        be read.
+        If the field is optional, an empty text becomes None. If the value is not valid, raise ValueError with a
+        sentence.
         """
         if isinstance(given, bool) or self.declared is None:
             return given
@@ -133,7 +133,9 @@ def options_of_query(
 def values_of_options(
     options: tuple[FieldOption, ...], parameters: Mapping[str, Any]
 ) -> tuple[dict[str, object], FieldErrors]:
-    """Return the given values by field path, and the errors of values that cannot be read, by field path too."""
+    """Return two dicts by field path: the values that the user gave, and the errors of values that are
+    not valid.
+    """
     values: dict[str, object] = {}
     errors: FieldErrors = {}
     for each in options:

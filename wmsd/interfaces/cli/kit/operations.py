@@ -1,4 +1,5 @@
-"""Functions with which commands run the operations that the pages in the browser use too, and describe the errors.
+"""Runs operations for commands, and converts the errors to sentences. The pages in the browser use the same
+operations.
 
 Commands run every operation with all rights.
 """
@@ -27,16 +28,14 @@ LONGEST_NAME: Final = 64
 MAKE_ADMIN: Final = "wmsd user create EMAIL --role platform-admin --link"
 RESET_PASSWORD: Final = "wmsd user reset-password"
 OF_VALUE: Final = ("is taken", "is not a", "is not known")
-"""The beginnings of errors that are about a value and not about its option, such as a code that is taken or
-unknown.
-
-The value is printed before such an error.
+"""Error texts that begin like this are about the value of an option, such as an unknown code. Therefore the value
+is printed before the error.
 """
 FIELD: Final = "field_"
-"""The beginning of the Python name of an option's parameter, if the option sets a field.
+"""The prefix of the Python parameter names of options that set a field. The prefix prevents conflicts with the
+names of other parameters.
 
-The beginning keeps the name different from the command's other parameters. Errors do not print the values of a
-repeated option whose parameter has it.
+If an option with this prefix is repeated, errors do not print its values.
 """
 OF_CODES: Final = re.compile("_codes?$")
 """The end of field names that is left out in options: `partner_code` becomes `--partner`."""
@@ -63,9 +62,11 @@ async def act(installation: Installation, operation: Operation, **given: Any) ->
 
 
 def needed_id(tx: Transaction, found: int | None, noun: str, table: str, typed: str, lists: str) -> int:
-    """Return `found`, or raise Problem (404) if it is None.
+    """Return `found`, the id of a record. Raise Problem (404) if `found` is None.
 
-    `typed` is the code that was looked up, and `lists` is the command that lists the records, with its options.
+    The error suggests a similar code from `table`. If there is none, it names the command that lists the records:
+    `lists` is this command with its options. `noun` is the kind of record, and `typed` the code that was not
+    found.
     """
     if found is not None:
         return found
@@ -84,16 +85,19 @@ def typed_sentences(problem: Problem) -> list[str]:
 
 
 def _with_commands(sentence: str) -> str:
-    """Return the sentence with the command to type in place of the action on the pages that it names."""
+    """If the sentence tells the user to do something on a page, replace this with the command that does the same.
+
+    Return the new sentence.
+    """
     changed = last_admin.LINK_AT_THE_PAGES.sub(lambda at: f"{RESET_PASSWORD} {shlex.quote(at[1])}", sentence)
     return changed.replace(last_admin.AT_THE_PAGES, MAKE_ADMIN)
 
 
 def _as_typed(path: str, text: str) -> str:
-    """Return how the running command names the field at `path`: by its option or argument, or by `path` if there
-    is none.
+    """Return the option or argument of the running command that sets the field at `path`. Return `path` itself if
+    there is none.
 
-    The value is added if the option may be repeated and `text` does not begin with the value.
+    `text` is the error. If the user must know which value is meant, the result also has the value.
     """
     field, _, number = path.partition(".")
     context = click.get_current_context(silent=True)
@@ -114,7 +118,10 @@ def _as_typed(path: str, text: str) -> str:
 
 
 def _begins_with_one(text: str, values: Sequence[object]) -> bool:
-    """Return True if the text begins with one of the values, or with one of several codes in a value."""
+    """Return True if the text begins with one of the values, or with a code in one of them.
+
+    A value may be a list of several codes.
+    """
     first, _, _ = text.partition(" ")
     return any(text.startswith(f"{each} ") or first in SEPARATORS.split(str(each)) for each in values)
 

@@ -11,10 +11,11 @@ from wmsd.maintenance.keys.passphrases import NotOpened
 
 
 def ask_for_secret(manifest: Manifest, what: str, otherwise: str, open_with: Callable[[str], None]) -> None:
-    """Ask for the secret until `open_with` accepts the answer, or until the answer is empty.
+    """Ask for the secret until `open_with` accepts the answer, or until the answer is empty. If standard input is
+    not a terminal, ask nothing.
 
-    `open_with` raises NotOpened if the answer is wrong. `what` names the secret content of the archive, and
-    `otherwise` says what an empty answer does. Without a terminal nothing is asked.
+    `open_with` is called with each answer, and raises NotOpened if the answer is wrong. `what` names the encrypted
+    content of the archive, such as the keys. `otherwise` says what happens after an empty answer.
     """
     if not sys.stdin.isatty():
         return
@@ -30,10 +31,10 @@ def ask_for_secret(manifest: Manifest, what: str, otherwise: str, open_with: Cal
 
 
 def _typed(name: str, is_hidden: bool) -> str:
-    """Return the answer that the user types after the prompt `name`, or "".
+    """Print the prompt `name`, and return the answer of the user, or "".
 
-    The twelve words of a recovery phrase are displayed while the user types them: hidden, nobody types them
-    correctly.
+    If `is_hidden` is True, the terminal does not show the answer. A recovery phrase of twelve words is shown,
+    because people make errors when they cannot see the words.
     """
     with answer_needed_from("--passphrase-file FILE"):
         return str(click.prompt(name, default="", show_default=False, hide_input=is_hidden, err=True)).strip()

@@ -7,9 +7,9 @@ import click
 
 
 class WithOthers(click.Command):
-    """A command with subcommands.
+    """A command with subcommands. If the first argument is the name of a subcommand, this subcommand runs.
 
-    The class is no click group, so that the first argument may be anywhere among the options.
+    The class is not a click group, because in a click group the name must come before all options.
     """
 
     def __init__(self, *args: Any, others: Mapping[str, click.Command], **more: Any) -> None:
@@ -26,7 +26,7 @@ class WithOthers(click.Command):
         return self.others[name].make_context(f"{info_name} {name}", args, parent, **extra)
 
     def _other(self, args: list[str], parent: click.Context | None) -> str | None:
-        """Return the name of the subcommand that is meant, or None if the command itself is meant."""
+        """Return the first argument if it is the name of a subcommand, or else None."""
         # The arguments may contain options of the subcommand. The parent context knows the help options of the
         # program.
         context = click.Context(self, parent, resilient_parsing=True, ignore_unknown_options=True)

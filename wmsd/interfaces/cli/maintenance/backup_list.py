@@ -31,9 +31,10 @@ def row_of(path: Path, own: str | None) -> dict[str, Any]:
 
 
 def backup_columns(rows: list[dict[str, Any]], own: str | None) -> list[dict[str, Any]]:
-    """Return the rows without empty columns, as the table displays them.
+    """Return the rows for the table of `wmsd backup list`. Leave out the column `error`. Leave out `lacks` and
+    `company` if they are empty in every row.
 
-    Codes of companies are displayed if `own` is None.
+    `own` is the id of this installation. If it is None, the table has the codes of the companies.
     """
     hidden = {
         "error",

@@ -30,10 +30,11 @@ def passphrase_of(command_line: CommandLine, named: Path | None) -> str | None:
 
 
 def secret_for(command_line: CommandLine, manifest: Manifest, named: Path | None) -> str | None:
-    """Return the passphrase or recovery phrase for this archive: from the file `named`, or else from the settings.
+    """Return the passphrase or recovery phrase for this archive. If `named` is None, read the file in the
+    settings.
 
-    The passphrase of the settings is used only if it may open the archive. Raise StorageError if the file is
-    unsuitable.
+    Return None if there is no file, or if the secret from the settings cannot open the archive. Raise StorageError
+    if the file `named` does not have the recovery phrase of the archive.
     """
     given = passphrase_of(command_line, named)
     if given is None or may_open(manifest, given):

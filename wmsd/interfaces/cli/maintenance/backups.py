@@ -173,10 +173,10 @@ def verify(
 
 
 def _note_proof(command_line: CommandLine, path: Path, proof: Proof) -> None:
-    """Record the result of the verification if the archive is in the backup folder of the settings.
+    """Store the result of the verification, but only if the archive is in the backup folder of the settings. The
+    verification of a copy in another folder says nothing about the original archive.
 
-    For the last scheduled backup, the result counts as the schedule's own verification. A copy in another folder
-    is not recorded, because it says nothing about the original archive.
+    For the last scheduled backup, the result counts like a scheduled verification.
     """
     if path.resolve().parent != command_line.backups.resolve() or proof.is_whole is None:
         return
@@ -286,9 +286,10 @@ def _run_scheduled(command_line: CommandLine, is_now: bool, has_progress: bool) 
 
 
 def _elsewhere(command_line: CommandLine, folder: BackupFolder) -> str:
-    """Return a sentence about the last backup if it is in another folder than the settings name now.
+    """If the last backup is in another folder than the present backup folder of the settings, return a sentence
+    that says where it is.
 
-    The sentence begins with a space. Return "" if there is no such backup.
+    The sentence begins with a space. In all other cases return "".
     """
     last = made_elsewhere(command_line.settings.backup, read_record(command_line.folder.path))
     if last is None or folder.path != command_line.backups:
@@ -298,8 +299,10 @@ def _elsewhere(command_line: CommandLine, folder: BackupFolder) -> str:
 
 
 def _newest(folder: BackupFolder, installation: str | None, elsewhere: str) -> Path:
-    """Return the newest backup of this installation, or the newest of all backups if `installation` is None. Raise
-    StorageError if there is none. `elsewhere` is the end of the error if the folder has no backup at all.
+    """Return the newest backup of the installation with the id `installation`, or the newest of all backups if the
+    id is None. Raise StorageError if there is none.
+
+    `elsewhere` is a sentence to add to the error if the folder has no backup at all.
     """
     archives = folder.archives()[::-1]
     for path in archives:
@@ -321,7 +324,9 @@ def _installation_of(path: Path, otherwise: str | None) -> str | None:
 
 
 def _folder_of(command_line: CommandLine, name: Path) -> BackupFolder:
-    """Return the folder for the file `name`. Only the folder of the settings is created if it is missing."""
+    """Return the folder of the file `name`. If the folder is missing, it will be created only if it is the backup
+    folder of the settings.
+    """
     is_of_settings = name.parent.resolve() == command_line.backups.resolve()
     return BackupFolder(name.parent, within=None if is_of_settings else name)
 

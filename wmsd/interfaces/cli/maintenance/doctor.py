@@ -80,9 +80,9 @@ def doctor_command(
     """Check the installation, and that all numbers of every company are right.
 
     The doctor checks that every stock balance is the sum of its ledger, and that its reserved part is the sum of
-    the open reservations. Every packaging balance must be the sum of its movements, and every order must have
-    reserved and shipped what its lines say. All files must be undamaged, platform.db too, and belong to this
-    installation. The doctor also checks permissions, disks, the clock, the address and the certificate. Each
+    the open reservations. Every packaging balance must be the sum of its movements. The reserved and shipped
+    quantities of every order must match its lines. All files, also platform.db, must be undamaged and belong to
+    this installation. The doctor also checks permissions, disks, the clock, the address and the certificate. Each
     finding says what to do.
 
     The command exits with 1 if there is an error, with 3 if there are only warnings, and with 0 if it finds
@@ -148,9 +148,8 @@ def _status(reports: Sequence[Report], found: Sequence[Finding]) -> int:
 def _installation(
     command_line: CommandLine, found: Sequence[Finding], fixed: list[dict[str, Any]], sums: dict[str, Any]
 ) -> dict[str, object]:
-    """Return the last entry of the JSON output, about the installation.
-
-    This entry has all fields of the other entries too.
+    """Return the last entry of the JSON output. It is about the installation, and has the same fields as the
+    entries about files, and some more.
     """
     return {
         "company": None,
@@ -254,9 +253,9 @@ def _verdict(command_line: CommandLine, report: Report, found: Findings) -> str:
 
 
 def _restoring(command_line: CommandLine, report: Report) -> str:
-    """Return the command that restores the file.
+    """Return the command that restores the file of the report.
 
-    A company without a known code can only be restored with all others.
+    If the code of a company is not known, the command restores everything.
     """
     data, backups = command_line.folder.path, command_line.backups
     if report.file == command_line.folder.platform_file:

@@ -55,9 +55,9 @@ def diagnose_installation(
 
 
 def find_data(command_line: CommandLine) -> None:
-    """Print the path of the data folder, which may lack its `platform.db`.
+    """Print the path of the data folder. Raise StorageError if the folder has no files to examine.
 
-    Raise StorageError if the folder holds nothing to examine.
+    The folder may have companies' files without a `platform.db`.
     """
     folder = command_line.folder
     is_of_backups = not any(folder.companies.glob("*.db")) and any(folder.path.glob("*.tar.gz"))

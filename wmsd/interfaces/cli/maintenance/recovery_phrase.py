@@ -45,8 +45,8 @@ file_option = click.option(
 def recovery_phrase_command() -> None:
     """Create and check the recovery phrase: 12 words that bring the keys back from a backup.
 
-    This machine stores only the public half of the phrase. It encrypts backups with this half automatically, and a
-    thief who takes the machine cannot open them. The words themselves are on paper only.
+    This machine stores only the public half of the phrase, and encrypts backups with this half automatically. A
+    thief who takes the machine cannot open the backups. The words themselves are on paper only.
     """
 
 
@@ -77,8 +77,8 @@ def create(command_line: CommandLine, as_json: bool) -> None:
 def replace(command_line: CommandLine, yes: bool, as_json: bool) -> None:
     """Create another recovery phrase in place of the one in use.
 
-    Existing backups open only with the previous phrase: keep it as long as you keep them. Until the new phrase is
-    checked, either phrase opens new backups.
+    Existing backups open only with the previous phrase: keep this phrase as long as you keep the backups. Until
+    the new phrase is checked, each of the two phrases opens new backups.
     """
     now = _checked(command_line)
     if now is None:

@@ -152,9 +152,10 @@ def sentences_of_missing(missing: Mapping[str, Missing]) -> list[str]:
 
 
 def sentences_of_unread(codes: Iterable[str], missing: Mapping[str, Missing]) -> list[str]:
-    """Return sentences about companies whose replaced file could not be read.
+    """Return sentences about companies whose replaced file could not be read. `codes` are the codes of these
+    companies.
 
-    `missing` has the losses that are known from platform.db, by company code.
+    `missing` maps a company code to the losses that platform.db shows.
     """
     unread = set(codes)
     known, unknown = sorted(unread & missing.keys()), sorted(unread - missing.keys())

@@ -225,7 +225,9 @@ def _records(data: Path) -> dict[str, Any]:
 
 
 def _report(company_id: int | None, report: Report) -> dict[str, Any]:
-    """Return the problems of a file with their numbers, without the records, which are customers' data."""
+    """Return the problems that the doctor found in a file. Count differences instead of listing the records,
+    because records are customers' data.
+    """
     shown: dict[str, Any] = {"company": company_id, "file": report.file.name, "ok": report.is_right}
     if report.findings is None:
         return {**shown, "error": report.error}

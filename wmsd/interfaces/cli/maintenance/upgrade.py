@@ -197,9 +197,9 @@ def _begin(
     loan: Loan | None,
     seconds: float,
 ) -> ChangeOver | None:
-    """Begin the change to the new program, and return it.
+    """Begin to replace the program of the running server. Return the ChangeOver, which can be followed to its end.
 
-    Return None if no server runs: then the new program is in place, and the next start migrates the files.
+    If no server runs, put the new program in place and return None. The next start then migrates the files.
     """
     upgrade = Upgrade(
         from_version=__version__,

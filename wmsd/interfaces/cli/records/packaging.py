@@ -170,7 +170,11 @@ def _list(
     as_json: bool,
     **given: Any,
 ) -> None:
-    """Print a list. `columns` maps each column to its field; `given` has the other fields of the query."""
+    """Print one page of a list. `page_of` reads the page, and `model` is its query. `given` has the fields of the
+    query.
+
+    `columns` maps the name of each printed column to the field of the record.
+    """
 
     def read(tx: Transaction) -> tuple[list[Row], int]:
         query = {name: value for name, value in given.items() if value is not None}

@@ -156,7 +156,9 @@ class RecordCommands(RecordKind):
         return code
 
     def rows(self, tx: Transaction, records: Rows, as_json: bool) -> Rows:
-        """Return the records unchanged for JSON output, or else as rows that fit the terminal."""
+        """Return the rows of a list. For JSON output, these are the unchanged records. Otherwise the rows fit the
+        width of the terminal.
+        """
         return records if as_json else fitted(super().rows(tx, records, as_json))
 
 
@@ -187,8 +189,8 @@ def add_command(group: click.Group, name: str, does: str, action: Callable[..., 
 
 
 def group_of_kind(kind: RecordKind, does: str, shows: str) -> click.Group:
-    """Return a group with the commands `list` and `show`. `does` is the help of the group, and `shows` that of
-    `show`.
+    """Return a group with the commands `list` and `show`. `does` is the help text of the group, and `shows` is the
+    help text of `show`.
     """
     group = click.Group(help=does)
     add_command(
@@ -346,11 +348,11 @@ def _body(
     named: Values,
     current: Values | None = None,
 ) -> Input:
-    """Return the validated body of the operation. `given` has the values by field, with codes for other records;
-    `unread` has the errors of options that could not be read.
+    """Return the validated body of the operation. If there are errors, raise one Problem with all of them.
 
-    `named` has the record's id for the check of references, and is empty for a new record. `current` has the
-    present values of a record to change. Raise Problem with all errors together, including those of references.
+    `given` maps each field to its value; a field that refers to another record has its code. `unread` has the
+    errors of options that are not valid. `named` has the record's id, and is empty for a new record. `current` has
+    the present values of the record to change, or is None.
     """
     values, errors = _with_ids(tx, given, unread)
     sent = laid_over(current or {}, nest_address(values))
@@ -366,8 +368,8 @@ def _body(
 
 
 def _with_ids(tx: Transaction, given: Values, unread: FieldErrors) -> tuple[Values, FieldErrors]:
-    """Return the values with ids in place of codes. Also return the errors: those in `unread`, and one for each
-    unknown code.
+    """Replace the codes of other records by their ids, and return the values. Also return the errors: the errors
+    in `unread`, and an error for each unknown code.
     """
     values, errors = dict(given), dict(unread)
     for name in values.keys() & DIRECTORY.keys():

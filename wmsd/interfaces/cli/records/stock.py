@@ -120,7 +120,7 @@ def _parts(tx: Transaction, records: list[dict[str, Any]], as_json: bool) -> Ite
 def place_ids(tx: Transaction, article: str | None, warehouse: str | None) -> dict[str, int]:
     """Return the ids of the article and the warehouse with these codes, as `article_id` and `warehouse_id`.
 
-    Raise Problem (404) if a code is unknown. None is no code, and adds no id.
+    If a code is None, the result has no id for it. Raise Problem (404) if a code is unknown.
     """
     given = {
         "article": None if article is None else articles.id_of_code(tx, article),
@@ -313,10 +313,10 @@ def show_ledger(
 
 
 def _by_documents(tx: Transaction, code: str | None) -> list[dict[str, object]]:
-    """Return the filters for the movements of all documents with this code, of any kind.
+    """Return a filter for each document with this code. The filter finds the stock movements of the document.
 
-    Without a code, return one filter that lets every movement through. Raise Problem (404) if no document has the
-    code.
+    Documents of different kinds may have the same code. If `code` is None, return one filter that finds every
+    movement. Raise Problem (404) if no document has the code.
     """
     if code is None:
         return [{}]

@@ -15,7 +15,9 @@ Rows = list[dict[str, Any]]
 
 
 def as_json(changed: Sequence[Changed], after: str) -> dict[str, Any]:
-    """Return all changes and their sums. `after` is the name of the column with the new quantity."""
+    """Return all changes and their sums for JSON output. `after` is the name of the field with the new
+    quantity.
+    """
     rows = [_row(each, after, json_number) for each in changed]
     return {"changes": rows, "sums": _sums(changed, after, json_number)}
 

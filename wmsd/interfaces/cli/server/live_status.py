@@ -55,16 +55,19 @@ def _most_work(figures: ServerFigures) -> str:
 
 
 def companies(figures: ServerFigures) -> dict[str, Any]:
-    """Return the lines, by name, that list the companies whose files cannot be used or cannot be written."""
+    """Return the lines about companies whose files cannot be used or cannot be written. The keys are
+    their names.
+    """
     found = {"cannot be used": figures.companies.unavailable, "cannot be written": figures.companies.read_only}
     return {name: _named(codes) for name, codes in found.items() if codes}
 
 
 def frozen(figures: ServerFigures | None, known: Mapping[str, str]) -> dict[str, Any]:
-    """Return the line with the companies that are being moved, and how long they have been frozen.
+    """Return the line about frozen companies: which companies, and how long they have been frozen. Return an empty
+    dict if no company is frozen.
 
-    `known` has the start of each freeze by company code, from platform.db. It counts if no server runs, and
-    `figures` is None.
+    `figures` are the metrics of the running server. If no server runs, `figures` is None, and `known` is used: the
+    start of each freeze by company code, from platform.db.
     """
     found, now = _frozen(figures, known), datetime.now(UTC)
     return (
@@ -73,7 +76,10 @@ def frozen(figures: ServerFigures | None, known: Mapping[str, str]) -> dict[str,
 
 
 def suspended(figures: ServerFigures | None, known: Mapping[str, str]) -> dict[str, Any]:
-    """Return the line with the suspended companies, which nobody may use. `known` is as in `frozen`."""
+    """Return the line about suspended companies, which nobody may use. Return an empty dict if there are none.
+
+    `known` has the start of each suspension by company code, and is used if `figures` is None.
+    """
     found = known if figures is None else {each.code: each.since for each in figures.companies.suspended}
     return {"suspended": _named([f"{code} since {since}" for code, since in found.items()])} if found else {}
 
@@ -119,7 +125,7 @@ def conditions_of_server(figures: ServerFigures) -> list[str]:
 
 
 def line(figures: ServerFigures | None, troubles: list[str]) -> str:
-    """Return the status in one line, for a file or another program."""
+    """Return the status in one line, for a file or another program. `troubles` are sentences about problems."""
     parts = [NONE_RUNS] if figures is None else _parts(figures)
     return "  ".join([f"{datetime.now().astimezone():%H:%M:%S}", *parts, *troubles])
 

@@ -124,7 +124,9 @@ def _show_files(path: Path, wanted: LogFilter, most: int | None, follow: bool, a
 
 
 def _show_journal(wanted: LogFilter, most: int | None, follow: bool, as_json: bool) -> None:
-    """Print the lines of the journal. Only without filters can the journal itself select the last lines."""
+    """Print the lines of the journal. If there are filters, read the journal without a limit of lines, and apply
+    the filters before choosing the last lines.
+    """
     is_filtered = bool(wanted.level or wanted.company or wanted.request)
     asked = journal.command(wanted.since, None if is_filtered else most, follow)
     found = _chosen(records(_each(journal.lines(asked), follow)), wanted)
@@ -133,9 +135,10 @@ def _show_journal(wanted: LogFilter, most: int | None, follow: bool, as_json: bo
 
 
 def _each(lines: Iterable[str], follow: bool) -> Iterator[str | None]:
-    """Yield the lines of the journal. With `follow`, also yield None after each line.
+    """Yield the lines of the journal. If `follow` is True, also yield None after each line.
 
-    None makes the reader print the line immediately. A record of several lines is then printed as several records.
+    None marks the end of a record, so that the line is printed immediately. Therefore a record of several lines is
+    printed as several records.
     """
     for line in lines:
         yield line

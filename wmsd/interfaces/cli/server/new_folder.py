@@ -1,5 +1,5 @@
-"""The check before a data folder is created among other files: a person is asked, and a script needs
-`--create`.
+"""The check before a data folder is created in a place that has other files. wmsd asks the person at the terminal.
+A script must use `--create`.
 """
 
 import os
@@ -82,7 +82,7 @@ def with_backups_inside(command_line: CommandLine) -> CommandLine:
 
 
 def refuse_foreign_files(command_line: CommandLine) -> None:
-    """Raise StorageError if a data folder that is to be filled holds files that are not wmsd's."""
+    """Raise StorageError if the data folder has no wmsd data yet, but has files that do not belong to wmsd."""
     folder = command_line.folder
     if not folder.is_made and (found := _in_data(command_line)):
         raise StorageError(
@@ -92,8 +92,9 @@ def refuse_foreign_files(command_line: CommandLine) -> None:
 
 
 def _found(command_line: CommandLine) -> tuple[Path, list[str]]:
-    """Return the names of files that do not belong to wmsd, with their folder. The folder is the data folder if it
-    has such files, or else the current directory.
+    """Return a folder, and the names of its files that do not belong to wmsd.
+
+    If the data folder has such files, return the data folder. Otherwise return the current directory.
     """
     if found := _in_data(command_line):
         return command_line.folder.path.resolve(), found
@@ -156,5 +157,7 @@ def _described(found: Sequence[str]) -> str:
 
 
 def _shown(name: str) -> str:
-    """Return the name safe for printing. Another user chose it, so it must not control the terminal."""
+    """Return the name, with control characters escaped. Another user chose the name, so it must not control the
+    terminal.
+    """
     return name if name.isprintable() else repr(name)

@@ -75,10 +75,10 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger("wmsd.serve")
 TURN_SECONDS = 0.0005
-"""How long a thread may keep the interpreter while the event loop waits for it, in seconds.
+"""The switch interval of the interpreter, in seconds: how long another thread may run while the event loop waits.
 
-The loop gives up the interpreter with every system call, dozens of times in a request. With Python's default of 5
-ms, one busy thread delayed all requests.
+The event loop releases the interpreter lock at every system call, dozens of times in a request. With Python's
+default of 5 ms, one busy thread delayed all requests.
 """
 FIRST_REQUESTS_SECONDS = 0.5
 COLLECTED_AFTER = (2_000, 10, 15)
@@ -294,8 +294,8 @@ def _own_command(command_line: CommandLine, *command: str) -> list[str]:
 
 
 async def _go_on(app: web.Application) -> None:
-    """Load the pages and other parts that the first requests do not need. This happens after a pause, so that it
-    does not delay the start.
+    """Load the pages and other parts that the first requests do not need. Wait a moment before, so that the first
+    requests are not delayed.
     """
     await asyncio.sleep(FIRST_REQUESTS_SECONDS)
     from wmsd.interfaces.pages.kit.rendering import load_templates  # imported here, because it imports the pages
@@ -325,7 +325,11 @@ async def _prepare(installation: Installation, company_ids: Collection[int]) -> 
 
 
 def _unhandled(shortages: RepeatedFailures) -> Callable[[asyncio.AbstractEventLoop, dict[str, Any]], None]:
-    """Return the loop's handler for errors of connections, and of tasks that nobody awaits."""
+    """Return a handler for errors that reach the event loop: errors of connections, and of tasks that nobody
+    awaits.
+
+    If this machine lacks a resource, such as memory, `shortages` logs the error.
+    """
 
     def handle(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         error = context.get("exception")

@@ -135,7 +135,10 @@ def _status(command_line: CommandLine) -> Status:
 
 
 def _of_damage(command_line: CommandLine) -> Iterator[str]:
-    """Yield the damage of platform.db, which affects every request. A running server reports it by an alert."""
+    """Yield a sentence if platform.db is damaged, because this damage affects every request.
+
+    Call this only if no server runs. A running server sends an alert about the damage.
+    """
     folder = command_line.folder
     if damage := damage_of(folder):
         restoring = restoring_platform(folder.path, BackupsIn(command_line.backups))
@@ -143,16 +146,18 @@ def _of_damage(command_line: CommandLine) -> Iterator[str]:
 
 
 def _of_clock(folder: DataFolder) -> Iterator[str]:
-    """Yield a sentence if the clock is wrong, which affects every integrator once the server runs.
+    """Yield a sentence if the clock is wrong. A wrong clock will affect every integrator when the server runs.
 
-    A running server reports this itself.
+    Call this only if no server runs. A running server reports a wrong clock itself.
     """
     if found := read_platform(folder, lambda tx: clock_verdict.stored(tx, datetime.now(UTC))):
         yield f"{found.sentence} {clock_verdict.REMEDY}"
 
 
 def _of_keys(command_line: CommandLine, record: BackupRecord, shown: dict[str, Any]) -> Iterator[str]:
-    """Add to `shown` how the keys survive the loss of this machine. Yield a sentence if they would be lost."""
+    """Add to `shown` how the keys are protected against the loss of this machine. Yield a sentence if they would
+    be lost.
+    """
     known = known_keys(command_line.folder)
     if known is None:
         return
@@ -172,7 +177,10 @@ def _of_missing_files(folder: DataFolder, companies: Mapping[int, str]) -> Itera
 
 
 def _silent(folder: DataFolder, server: Serving | None) -> Serving | None:
-    """Return the running server if it should have reported its metrics and did not, else None."""
+    """Return `server` if it is running and ought to report metrics. Return None for every other server.
+
+    This is called only if `server` has reported no metrics.
+    """
     tells = server is not None and server.is_ready and server.lends and server.version == __version__
     return server if tells and folder.server() == server else None
 

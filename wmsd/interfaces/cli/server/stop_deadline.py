@@ -1,7 +1,8 @@
 """The deadline of a server's stop: after 10 seconds the process ends, even if a write has not finished.
 
-SQLite rolls back the uncommitted changes of such a write, and no client was told that they succeeded. The write is
-not interrupted earlier, because an interruption would roll back other writes that share its commit.
+SQLite rolls back the uncommitted changes of such a write. No client has received an answer that the changes
+succeeded. The write is not interrupted earlier, because this would also roll back other writes that share its
+commit.
 """
 
 import logging

@@ -308,8 +308,8 @@ def move_company(
     on the other machine. Then it lists what does not move (users, tokens, sites, the company's id), and marks what
     is done.
 
-    --check shows this list again at any time. Name the data folder of --to, or the address of the other
-    installation: then --check asks its API. The move deletes nothing here: when everything is done, run `wmsd
+    --check shows this list again at any time. Name the same data folder as for --to. If you name the address of
+    the other installation, --check asks its API. The move deletes nothing here: when everything is done, run `wmsd
     company delete`. To cancel the move, run `wmsd company thaw`.
     """
     from wmsd.interfaces.cli.tenants import move_company as company_moving  # imported only here

@@ -231,9 +231,10 @@ def _secret(command_line: CommandLine, file: Path, passphrase_file: Path | None)
 
 @contextmanager
 def _named(code: str) -> Iterator[None]:
-    """If the company code exists already, raise a Problem that names the code, and the option for another code.
+    """If the work inside finds that the code is taken, raise another Problem. This one names the code and the
+    option --code.
 
-    The user may not know the code, because it is in the archive.
+    The user may not know the code, because the code comes from the archive.
     """
     try:
         yield
@@ -258,8 +259,10 @@ def _note_operator(code: str, had: HadOperator) -> None:
 
 
 def _note_what_lacks(code: str, had: str, users: Sequence[str]) -> None:
-    """Print what was not imported. `users` has the e-mail addresses of users who had access to the company here
-    until it was deleted. Its code was then `had`.
+    """Print what was not imported, and how to create it.
+
+    `users` are the e-mail addresses of users who had access to the company until it was deleted here. `had` is the
+    code that the company had then, and `code` is its present code.
     """
     if not users:
         note("Tokens, users and sites were not imported. Create them with wmsd token, user and site.")

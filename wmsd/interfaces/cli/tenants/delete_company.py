@@ -68,10 +68,10 @@ def delete_without_archive(command_line: CommandLine, code: str, as_json: bool) 
 
 
 def _ask(command_line: CommandLine, code: str, to: Path) -> None:
-    """Ask the user to type the company's code. `to` is the folder for the archive. Raise Problem if there is no
-    such company, and ClickException if the code is wrong.
+    """Ask the user to type the company's code. Raise Problem if there is no such company, and ClickException if
+    the typed code is wrong. `to` is the folder for the archive.
 
-    Nothing is asked if an earlier deletion was interrupted and only the company's file is left.
+    Ask nothing if an earlier deletion was interrupted and only the company's file is left.
     """
     company = command_line.run_again(lambda at: _company_with_file(at, code))
     if company is None:
@@ -117,10 +117,10 @@ async def _company_with_file(installation: Installation, code: str) -> Company |
 
 
 def _begun(command_line: CommandLine, loan: Loan | None, code: str) -> deleting.Deletion | None:
-    """Begin the deletion and return it. From now on the company is not served to anyone.
+    """Begin the deletion, and return it. From now on nobody can use the company.
 
-    Files that interrupted deletions have left are removed first. Return None if there was nothing more to delete
-    than these files.
+    First remove the files that interrupted deletions have left. If this was all that was left to delete, return
+    None.
     """
     if loan is not None:
         loan.borrow(command_line.folder.platform_file)

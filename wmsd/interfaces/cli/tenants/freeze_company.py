@@ -15,9 +15,9 @@ from wmsd.tenants.companies import actions
 
 
 def freeze(command_line: CommandLine, loan: Loan | None, code: str) -> Freeze:
-    """Freeze the company. Raise Problem (404) or StorageError if this fails.
+    """Freeze the company, and return a Freeze. Raise Problem (404) or StorageError if this fails.
 
-    After an error, this call has not frozen the company.
+    If this call raises an error, it has not frozen the company.
     """
     if loan is not None:
         return Freeze(**loan.ask(FREEZE, [code, at_the_command_line().name], FREEZE_SECONDS))

@@ -28,9 +28,9 @@ class Tick(NamedTuple):
 
 
 def of_folder(home: Standing, there: Standing, data: str) -> Iterator[Tick]:
-    """Yield the checklist for a data folder.
+    """Yield the checklist if the user has named the data folder of the other installation.
 
-    `data` has the options that name the other installation in a command.
+    `data` is the text of the options that name the other installation in a command.
     """
     code, new_code = home.company.code, there.company.code
     yield _frozen(home)
@@ -45,9 +45,10 @@ def of_folder(home: Standing, there: Standing, data: str) -> Iterator[Tick]:
 
 
 def of_address(home: Standing, found: OverHttp, new_code: str) -> Iterator[Tick]:
-    """Yield the checklist for an address, from the answers of its API.
+    """Yield the checklist if the user has named the address of the other installation. `found` has the answers of
+    its API.
 
-    Entries that the API does not answer say what to do in the other installation.
+    If the API does not answer a question, the entry says what to do in the other installation.
     """
     yield _frozen(home)
     if found.company_id is None:
@@ -75,7 +76,7 @@ def of_address(home: Standing, found: OverHttp, new_code: str) -> Iterator[Tick]
 
 
 def of_file(home: Standing, new_code: str) -> Iterator[Tick]:
-    """Yield the checklist for a file. The other installation is not known yet."""
+    """Yield the checklist for a move through a file. The other installation is not known yet."""
     yield _frozen(home)
     yield from _behind(home, new_code)
     yield from _webhooks(home, {}, new_code, "")

@@ -157,7 +157,7 @@ def switch_off(command_line: CommandLine, webhook: int, code: str) -> None:
 
 
 def _switch(command_line: CommandLine, webhook: int, code: str, active: bool, now: str) -> None:
-    """Switch a webhook on or off. `now` is the sentence to print if this changed anything."""
+    """Switch a webhook on or off. If this changes its state, also print the sentence `now`."""
 
     def write(tx: Transaction, company: Company) -> tuple[bool, Entry | None]:
         before = bool(subscription_of(tx, webhook, code)["active"])
@@ -341,9 +341,10 @@ def _send_one(tx: Transaction, webhook: int, delivery: int, code: str, dry_run: 
 
 
 async def _send_range(database: Database, chosen: DeliveryFilter, expected: int) -> int:
-    """Queue the deliveries in portions, so that orders do not wait long.
+    """Queue the deliveries that match `chosen`, and return their number. `expected` is the number to show as the
+    total.
 
-    Return the number of queued deliveries.
+    Each transaction queues only some of the deliveries, so that other writers, such as orders, do not wait long.
     """
     after, sent, is_more = 0, 0, True
     while is_more:

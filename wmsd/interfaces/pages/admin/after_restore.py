@@ -1,6 +1,6 @@
 """The page After a restore: what the restore has lost, and old access rights that may be valid again.
 
-An admin settles each entry with one of its buttons.
+The page has a list of entries. An admin settles each entry with one of its buttons.
 """
 
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ ACTS: Final = {
 """The operations by the names of the buttons."""
 LONGEST_ID: Final = 15
 EVERY: Final = "all"
-"""The value that a form sends in place of an entry's id if the action is for every entry."""
+"""The form value for an action on every entry. A form sends this value in place of an entry's id."""
 
 
 async def show(at: Workplace, request: web.Request, refused: Answer | None = None) -> web.Response:
@@ -45,7 +45,7 @@ async def show(at: Workplace, request: web.Request, refused: Answer | None = Non
 
 
 async def settle(at: Workplace, request: web.Request) -> web.Response:
-    """Run the action of the pressed button. If it is refused, show the page with the reason."""
+    """Run the operation of the pressed button. If the operation is refused, show the page with the reason."""
     sent = await browsers.form(at.person.browser)
     act = sent.get("act", "")
     if act not in ACTS:

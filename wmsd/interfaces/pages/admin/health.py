@@ -49,6 +49,6 @@ async def begin(shown: AdminPage, at: Workplace, request: web.Request) -> web.Re
 
 
 def _kinds(found: Mapping[str, Any]) -> Sequence[str]:
-    """Return the kinds of the doctor's latest findings, each once."""
+    """Return the different kinds of the doctor's latest findings."""
     last = found.get("examination", {}).get("last") or {"findings": []}
     return list(dict.fromkeys(each["kind"] for each in last["findings"]))

@@ -93,7 +93,7 @@ REMEDIES: Final[Mapping[str, str]] = {
     "unproved": "The damage prevents this check. Restore this company from a verified backup.",
     "error": "Check whether the file and its disk can be read. If not, restore this company from a backup.",
 }
-"""The remedies by the kind of a finding."""
+"""The remedies, by the kind of the finding."""
 
 
 def failed_checks(checks: Mapping[str, Any]) -> list[str]:
@@ -103,7 +103,7 @@ def failed_checks(checks: Mapping[str, Any]) -> list[str]:
 
 
 def words_of(name: str) -> CheckWords:
-    """Return the texts of a check in the language of the page."""
+    """Return the texts for the check with this name, in the language of the page."""
     return CheckWords(*map(_, WORDS[name])) if name in WORDS else _unknown(name)
 
 
@@ -119,7 +119,7 @@ def title_of(alert: Mapping[str, Any]) -> str:
 def sentence_of(alert: Mapping[str, Any]) -> str:
     """Return the sentence of an alert in the language of the page.
 
-    A value in it may itself be a sentence, such as the reason why a file cannot be used. Such a value is
+    A value in the sentence may itself be a sentence, such as the reason why a file cannot be used. Such a value is
     translated, too.
     """
     kind = kind_of(alert["kind"])

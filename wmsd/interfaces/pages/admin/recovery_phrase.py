@@ -17,9 +17,10 @@ ADDRESS: Final = f"/admin/{RECOVERY.name}"
 
 
 def lost_without(found: Mapping[str, Any]) -> str:
-    """Return what would be lost with this machine, as a sentence in the language of the page.
+    """Return a sentence about what would be lost with this machine, in the language of the page.
 
-    `found` says how the installation's keys are protected. Return "" if an admin has nothing to decide about them.
+    `found` says how the installation's keys are protected. Return "" if an admin has nothing to decide about the
+    keys.
     """
     return finding_text(found["says"]).format_map(found["facts"]) if found["says"] else ""
 

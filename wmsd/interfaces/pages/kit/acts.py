@@ -30,18 +30,22 @@ class Act:
     says: str = ""
     done: str = ""
     goes_to: Literal["record", "list", "delivery", "receiver", "once"] = "record"
-    """The page that follows the action. `once` is a page from `template`, which shows the answer a single time."""
+    """The page that opens after the action. With `once`, this page is rendered from `template`, and shows the
+    answer only once.
+    """
     template: str = ""
     changes: bool = False
     """True if the form starts with the values of the record."""
     is_final: bool = False
     """True if nobody can undo the action."""
     when: tuple[str, object] | None = None
-    """The field and the value that a record must have for the action. None: every record."""
+    """A field and a value. Only records with this value have the action. None: every record has the action."""
     unless: tuple[str, object] | None = None
-    """The field and the value of records that do not have the action. None: no such records."""
+    """A field and a value. Records with this value do not have the action. None: every record has the action."""
     chooses: tuple[str, Mapping[str, tuple[str, ...]]] | None = None
-    """The field in which people choose a value, and for each value the fields that the form shows only then."""
+    """A field in which people choose a value, and the other fields that each value needs. The form shows such a
+    field only if its value is chosen.
+    """
     offers: tuple[str, Callable[[], str]] | None = None
     """The field of a secret, and the function that generates the secret.
 
@@ -50,25 +54,29 @@ class Act:
     reads: Operation | None = None
     """The operation that reads the first values of the form, if the record does not have them."""
     without: frozenset[str] = frozenset()
-    """The fields of the body that the form does not ask for."""
+    """The fields of the body that the form leaves out."""
     leading: tuple[str, ...] = ()
-    """The fields that most people fill in. Other fields are below the lines, in a part that people can open."""
+    """The fields that most people fill in. The form shows the other fields below the lines, in a part that people
+    can open.
+    """
     sets: tuple[AbilitySet, ...] = ()
     """Buttons that tick the abilities of a user. Each button ticks exactly the abilities of one set."""
     fixed: Mapping[str, object] = field(default_factory=dict)
     """Values that are sent in addition to the form, such as the status that the action sets."""
     statuses: frozenset[str] | None = None
-    """The statuses of the documents that have the action. None: every record."""
+    """Only documents in these statuses have the action. None: every record has the action."""
     next_in: frozenset[str] = frozenset()
     """The statuses in which the action is the next step of the work."""
     next_if: Callable[[Mapping[str, Any]], bool] = lambda _: True
     """A further condition for the next step, if the status is not enough to decide."""
     left: Callable[[Mapping[str, Any]], int] = lambda _: 0
-    """A function that returns how many lines of a document still need an input by this action."""
+    """A function that returns how many lines of a document are still incomplete and need this action."""
     is_direct: bool = False
     """True if the button runs the action directly, without a form."""
     then: tuple[str, str] | None = None
-    """The name of the action whose form may follow directly, and the text of the button that leads there."""
+    """The name of an action that can follow this action, and the text of a button. The button runs this action,
+    and then opens the form of the other action.
+    """
     takes_packaging: bool = False
     """True if the action may also record returnable packaging."""
     takes_many: bool = False
@@ -76,25 +84,31 @@ class Act:
     undone_by: str = ""
     """The name of the action that undoes this one."""
     leads_to: str = ""
-    """The address of another record's form, below the company's address.
+    """If the action opens the form of another record: the address of this form, below the company's address.
 
     `{id}` stands for the id of this record, or for several ids separated by commas.
     """
     merges: bool = False
-    """True if the change merges with changes that others save meanwhile, and so needs no version check."""
+    """True if the operation merges this change with changes that others saved meanwhile. Then the form needs no
+    version check.
+    """
     begins_empty: frozenset[str] = frozenset()
-    """The fields of rows that start empty. The values of the record are displayed next to them."""
+    """The fields of rows that are empty when the form opens. The form displays the stored values next to these
+    fields.
+    """
     tells_when_shown: bool = False
     """True if the action sends the time at which its page was shown, as `seen_at` of its body or of each row."""
     only_if: Callable[[Mapping[str, Any]], bool] = lambda _: True
     """A condition that a record must meet to have the action, if one field is not enough to decide."""
     shows: tuple[tuple[str, ...], Callable[[Mapping[str, Any]], bool]] | None = None
-    """The fields of a document's lines above the button, and the condition for showing a line."""
+    """The fields of a document's lines that the form shows above the button, and a function that chooses the
+    lines.
+    """
     frozen: Callable[[str], frozenset[str]] = lambda _: frozenset()
-    """A function that returns the fields that the form leaves out in a status, because they cannot change."""
+    """A function that returns the fields that cannot change in a status. The form leaves out these fields."""
     shown: Callable[[str | None], frozenset[str]] = lambda _: frozenset()
-    """A function that returns the fields of lines that the form shows without an input, by the status (None: a new
-    document).
+    """A function that returns the fields of lines that are read-only in the form. The argument is the status, or
+    None for a new document.
     """
     done_where: tuple[str, str] | None = None
     """A field of the answer, and the message that replaces `done` if the field is true."""
@@ -111,12 +125,12 @@ class Act:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """All English texts of the action."""
+        """Return all English texts of the action."""
         further = (each[1] for each in (self.done_where, self.then) if each is not None)
         return (self.text, self.says, self.done, *further)
 
     def outcome(self, answer: Mapping[str, object]) -> str:
-        """Return the word for the outcome of an answer. The address of the next page contains the word.
+        """Return a word for the outcome of the action. The address of the next page contains this word.
 
         `message_for` returns the message for the word.
         """
@@ -139,7 +153,9 @@ class Act:
         return {f"abilities:{each}": each in abilities for abilities in found for each in (EVERYTHING, *ABILITIES)}
 
     def left_out(self, status: str | None) -> frozenset[str]:
-        """Return the fields of the body that the form leaves out in this status (None: of a new document)."""
+        """Return the fields of the body that the form leaves out in this status. The status of a new document is
+        None.
+        """
         return self.without if status is None else self.without | self.frozen(status)
 
     def fits(self, record: Mapping[str, object]) -> bool:
@@ -176,30 +192,36 @@ class Resource:
     rules: Operation | None = None
     """The operation that lists the rules that limit a record, and their effect on it."""
     changes: Operation | None = None
-    """The operation that lists who created a record and who changed it or its status, if the audit has no list."""
+    """The operation that lists who created a record, and who changed the record or its status. Used if the audit
+    has no such list.
+    """
     further: tuple[str, str, str] | None = None
-    """A page below the page of a record: its name in addresses, its title, and its description."""
+    """A further page about a record: its name in addresses, its title, and its description."""
     under: tuple[tuple[str, str], ...] = ()
-    """The resources that are listed on the page of a record, each with the filter for this record.
+    """The resources that are listed on the page of a record, each with the name of the filter for this record.
 
-    A filter takes the code of the record, or its id if the name of the filter ends in `_id`.
+    The value of the filter is the code of the record, or the id of the record if the filter's name ends in `_id`.
     """
     beside: tuple[tuple[str, Operation], ...] = ()
-    """Further lists on the page of a record: a title, and the operation that lists by the record's id."""
+    """Further lists on the page of a record. Each list has a title, and an operation that takes the id of the
+    record.
+    """
     leads_to: tuple[str, tuple[str, ...]] | None = None
-    """For records without a page: the resource whose list the key links to, and the fields that filter it."""
+    """For records without a page: the key links to the list of this resource. The fields filter the list."""
     path: tuple[str, ...] = ()
-    """For documents: the statuses of a document whose work goes as planned."""
+    """For documents: the normal sequence of statuses."""
     open_statuses: tuple[str, ...] = ()
-    """For documents: the statuses that a document can still leave."""
+    """For documents: the statuses from which a document can still change to another status."""
     of_article: Operation | None = None
-    """For documents: the operation that finds how much of an article each document has."""
+    """For documents: the operation that returns the quantity of an article in each document."""
     due: Due | None = None
     """For documents: the date by which people should deal with a document."""
     says: str = ""
     """The purpose of these records, above the list."""
     comes: str = ""
-    """A sentence for an empty list that says what creates these records, if they cannot be created on a page."""
+    """A sentence for an empty list. It says what creates these records. Only for records that people cannot create
+    on a page.
+    """
 
     @property
     def model(self) -> type[BaseModel]:

@@ -1,4 +1,4 @@
-"""Addresses that several interfaces write: the pages of one-time links, of lots and of serials."""
+"""The addresses of pages that several interfaces link to: pages of one-time links, of lots and of serials."""
 
 from typing import Final
 from urllib.parse import quote

@@ -15,9 +15,9 @@ class AdminPage(NamedTuple):
     title: str
     reads: Operation
     begins: Operation | None = None
-    """The operation that the button of the page starts."""
+    """The operation that the button of the page runs."""
     acts: tuple[Operation, ...] = ()
-    """The operations on selected entries of the page."""
+    """The operations that an admin can run on entries of the page."""
 
 
 HEALTH: Final = AdminPage("health", "Health", oversight.get_installation_health, oversight.begin_examination)

@@ -9,12 +9,14 @@ if TYPE_CHECKING:
     from zxingcpp import BarcodeFormat
 
 MOST_MODULES: Final = 260
-"""The largest width of a barcode in modules. A wider one does not fit a small label and becomes a QR code."""
+"""The maximum width of a barcode in modules. A wider barcode would not fit a small label; a QR code is used
+instead.
+"""
 MODULE: Final = 0.25
 """The width of the narrowest bar in mm: two dots of a label printer of 203 dpi."""
 GTIN_LENGTHS: Final = (8, 12, 13, 14)
 PRODUCT_FORMATS: Final = {8: "EAN8", 12: "UPCA", 13: "EAN13", 14: "ITF14"}
-"""The formats by the number of digits."""
+"""The barcode formats, by the number of digits of the GTIN."""
 GS1_TEXT: Final = re.compile(r"[!-\"%-?A-Z_a-z]{1,20}")
 """A lot or a serial that GS1 allows (General Specifications, character set 82)."""
 DRAWN: Final = re.compile(r'<svg width="(\d+)" height="(\d+)".*?<path d="([^"]+)"', re.DOTALL)
@@ -82,9 +84,10 @@ def _square(content: str, is_gs1: bool = False) -> "Markup | None":
 
 
 def _drawn(content: str, of: "BarcodeFormat", is_gs1: bool, **options: str) -> tuple[int, int, str] | None:
-    """Return the width and the height in modules, and the SVG path of the dark modules.
+    """Return the width and the height of a barcode in modules, and the SVG path of its dark modules.
 
-    The size includes the quiet zone that readers need. Return None if the content does not fit the format.
+    `of` is the format. The size includes the quiet zone that readers need. Return None if `content` does not fit
+    the format.
     """
     from zxingcpp import create_barcode  # imported only when a barcode is needed
 

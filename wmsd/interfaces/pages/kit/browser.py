@@ -1,9 +1,9 @@
-"""The request of a browser: its cookie, and its forms, which no other site can send in the browser's name.
+"""The request of a browser: its session cookie, and its forms, which are protected against forgery by other sites.
 
 Browsers send the cookie when a person follows a link on another site, but not with the forms and pictures of that
 site (SameSite=Lax). Therefore a GET changes nothing. A form must come from a page of the same origin, as the
-browser itself reports (Sec-Fetch-Site, or else Origin), and must contain the token of its session.
-`server.public_url` sets the origin, if given.
+browser itself reports (Sec-Fetch-Site, or else Origin), and must contain the token of its session. If
+`server.public_url` is set, it is this origin.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ COOKIE: Final = "wmsd-"
 ID_LENGTH: Final = 8
 OVER_TLS: Final = "__Host-"
 SIGN_ON: Final = "-sign-on"
-"""The end of the cookie's name for a sign-on that is in progress."""
+"""The end of the name of the cookie for a sign-on that is in progress."""
 BY_ITSELF: Final = "X-By-Itself"
 """The header that marks requests which the script of live pages sends without an action of the user."""
 LONGEST_SECRET: Final = 200
@@ -31,15 +31,17 @@ LARGEST_FORM: Final = 64 * 1024
 MOST_FIELDS: Final = 200
 LARGEST_WITH_ROWS: Final = 1024 * 1024
 MOST_WITH_ROWS: Final = 10_000
-"""The most fields of a form that has up to 1 000 lines."""
+"""The maximum number of fields of a form that has up to 1 000 lines."""
 FORM_TOKEN: Final = "form_token"
 AGAIN: Final = "again"
-"""A field of a form that is shown again with its values but not run, because its user had to sign in again."""
+"""The name of a field that marks a form as display only. The form is shown again with its values, but is not run,
+because its user had to sign in again.
+"""
 LONGEST_NEXT: Final = 500
 
 
 class Bounds(NamedTuple):
-    """The largest form: its bytes and its number of fields."""
+    """The maximum size of a form: its bytes and its number of fields."""
 
     size: int
     fields: int
@@ -119,7 +121,7 @@ def give(answer: web.Response, browser: Browser, secret: str, seconds: int | Non
 
 
 def take(answer: web.Response, browser: Browser) -> web.Response:
-    """Delete the session's cookie in the browser with this answer, and return the answer."""
+    """Make the answer delete the session cookie in the browser, and return the answer."""
     return _with_cookie(answer, browser, browser.cookie, "", 0)
 
 
@@ -138,23 +140,26 @@ def sign_on_of(browser: Browser) -> str | None:
 
 
 def keep_sign_on(answer: web.Response, browser: Browser, kept: str, seconds: int) -> web.Response:
-    """Store data of a sign-on in the browser for so many seconds (0 deletes the data), and return the answer."""
+    """Add a cookie with the data of a sign-on to the answer, and return the answer.
+
+    `kept` is the data. The browser stores the cookie for `seconds`; 0 deletes the cookie.
+    """
     return _with_cookie(answer, browser, browser.cookie + SIGN_ON, kept, seconds)
 
 
 def begins_elsewhere(browser: Browser) -> bool:
-    """Return True if a page of another site led the browser here, or made the browser send this request."""
+    """Return True if the request comes from a page of another origin, for example by a link on that page."""
     return browser.request.headers.get("Sec-Fetch-Site", "none") not in ("same-origin", "none")
 
 
 async def form(
     browser: Browser, with_token: bool = True, bounds: Bounds = PLAIN, may_be_again: bool = False
 ) -> dict[str, str]:
-    """Return the fields of a form of this origin and of this session.
+    """Check that a page of this origin has sent the form, and return the fields of the form.
 
-    Without `with_token`, the form needs no token, for example because nobody is signed in yet. With
-    `may_be_again`, a form that is only shown again (see `AGAIN`) needs no token. Raise Problem (403, 415, 413, 408
-    or 400) if the form is refused.
+    Also check the form's session token, unless `with_token` is False, for example because nobody is signed in yet.
+    With `may_be_again`, a form that is only shown again (see `AGAIN`) needs no token. Raise Problem (403, 415,
+    413, 408 or 400) if the form is refused.
     """
     request = browser.request
     check_origin(browser)

@@ -34,7 +34,9 @@ async def changes_of(at: Workplace, resource: Resource, record_id: int) -> Mappi
 
 
 def _values(name: str, change: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield the values before and after a change, each as a dict by field name. Lines are yielded one by one."""
+    """Yield the values of the field `name` before and after a change, each as a dict by field name. If a value is
+    a list of lines, yield each line.
+    """
     for value in change.values():
         yield from (each for each in value if each != MORE) if _is_lines(value) else [{name: value}]
 
@@ -44,7 +46,7 @@ def _is_lines(value: Any) -> bool:
 
 
 def _with_codes(changes: Mapping[str, Any] | None, known: Referred) -> Mapping[str, Any] | None:
-    """Return the changes with codes in place of the ids of records that the person may read."""
+    """Return the changes. Replace the id of each record in `known` by the code of the record."""
 
     def shown(name: str, value: Any) -> Any:
         if _is_lines(value):

@@ -20,7 +20,7 @@ MARGIN: Final = 8
 @dataclass(frozen=True, slots=True)
 class Chart:
     steps: str
-    """The path of the line, which stays at each quantity until the next quantity."""
+    """The SVG path of the line. The line is horizontal until the quantity changes."""
     area: str
     """The path of the area under the line."""
     minimum: str | None
@@ -34,7 +34,9 @@ class Chart:
 
 
 def chart_of(levels: Sequence[Mapping[str, Any]], at: str, min_stock: Decimal | int | None) -> Chart:
-    """Return the chart of `levels`: moments, each with the quantity from then on. The chart ends at `at`."""
+    """Return the chart of `levels`, which ends at `at`. Each level has a moment, and the quantity from this moment
+    on.
+    """
     quantities = [level["quantity"] for level in levels]
     top = max(*quantities, min_stock or 0, Decimal("0.000001"))
     begins, ends = moment_in_milliseconds(levels[0]["at"]), moment_in_milliseconds(at)

@@ -58,10 +58,10 @@ class Link(NamedTuple):
 class Work(NamedTuple):
     """The work on one kind of document: its statuses, moves and further actions.
 
-    `path` lists the statuses of a document whose work goes as planned. `later` lists the fields of lines that may
-    change even in statuses in which the lines are otherwise fixed. `leading` lists the fields that most people
-    fill in. `then` is the move that people mostly run right after they create a document, with the text of its
-    button. `acts` are actions by operations that only this kind has.
+    `path` is the normal sequence of statuses. `later` lists the fields of lines that can still change when other
+    fields of lines are fixed. `leading` lists the fields that most people fill in. `then` is the move that usually
+    follows the creation of a document, and the text of its button. `acts` are actions that only this kind of
+    document has.
     """
 
     path: tuple[str, ...]
@@ -74,7 +74,7 @@ class Work(NamedTuple):
     not_asked: frozenset[str] = frozenset()
     """The fields of lines that no form asks for."""
     in_parts: bool = False
-    """True if the form for changes leaves out the lines, because separate actions change them."""
+    """True if the form for changes leaves out the lines, because people change the lines with separate actions."""
 
 
 WORK: Final[Mapping[str, Work]] = {
@@ -286,9 +286,9 @@ def _fields(kind: DocumentKind) -> tuple[str, ...]:
 
 
 def _frozen(kind: DocumentKind, status: str) -> frozenset[str]:
-    """Return the fields that the form does not ask for in a status, because they cannot change.
+    """Return the fields that cannot change in this status. The form does not ask for these fields.
 
-    Lines stay in the form if some of their fields may still change.
+    Lines stay in the form if some of their fields can still change.
     """
     lines = {kind.table.lines} if _changes_later(kind, status) else set()
     return frozenset(_fields(kind)) - kind.transitions.may_change(status, _fields(kind)) - lines
@@ -301,9 +301,9 @@ def _changes_later(kind: DocumentKind, status: str) -> bool:
 
 
 def _shown(kind: DocumentKind, status: str | None) -> frozenset[str]:
-    """Return the fields of lines that the form shows but does not ask for.
+    """Return the fields of lines that are read-only in the form.
 
-    These are fields that only answers have, and fields that cannot change any more in the status.
+    These are fields that only answers have, and fields that cannot change any more in this status.
     """
     lines = kind.table.lines
     (line,) = get_args(kind.table.body.model_fields[lines].annotation)

@@ -31,13 +31,15 @@ NO_FORM_FOR: Final = frozenset({"after"})
 
 
 FOUND: Final = {kind.name: kind for kind in RECORDS}
-"""The kinds of records that can be found by a part of a text, by the name of their list."""
+"""The kinds of records that people can find by a part of a text, by the name of the list of these records."""
 OF_STOCK: Final = {"article_code": ("stock", "code")}
 MOST_OF_PART: Final = 255
 
 
 def parts_of(resource: Resource) -> Mapping[str, tuple[str, str]]:
-    """Return the filters that accept a part of a text, each with the kind and the field to search in."""
+    """Return the filters that accept a part of a text. The value of each filter is the kind of record and the
+    field to search.
+    """
     if resource.name == "stock":
         return OF_STOCK
     kind = FOUND.get(resource.name)
@@ -91,9 +93,9 @@ def _filter(model: type[BaseModel], name: str, schema: Mapping[str, Any]) -> For
 class Asked:
     """The query for a list, as read from the address of the page.
 
-    `errors` has sentences for each filter that is not valid. `within` has the ids of the records that contain the
-    typed parts, or None if no part was typed. `is_cut` is True if ids are missing in `within`, because too many
-    records contain a part or because the search index is damaged (`is_damaged`).
+    `errors` has sentences for each filter that is not valid. `within` has the ids of the records that contain all
+    typed parts of texts, or None if nobody typed such a part. `is_cut` is True if `within` is incomplete, because
+    too many records were found or because the search index is damaged (`is_damaged`).
     """
 
     query: dict[str, str]

@@ -47,7 +47,7 @@ IDENTIFIES: Final = frozenset({"article_code", "packaging_type_code"})
 """The fields of a line that identify the goods or the packaging of the line."""
 NOT_ASKED: Final = ("hidden", "shown")
 LONGEST_NUMBER: Final = 4
-"""The most digits of the number of a row."""
+"""The maximum number of digits in the number of a row."""
 MOST_ROWS_KEPT: Final = 4000
 
 
@@ -68,7 +68,7 @@ class FormField(NamedTuple):
     """True for a number without a fraction."""
     choices: tuple[str, ...] = ()
     most: int | None = None
-    """The most characters of the field, or the most rows of a `rows` field."""
+    """The maximum number of characters of the field or, for a `rows` field, the maximum number of rows."""
     default: str | bool | tuple[str, ...] = ""
     of: tuple["FormField", ...] = ()
     """The fields of each row of a `rows` field, such as the lines of an order."""
@@ -121,7 +121,7 @@ class FormField(NamedTuple):
         return self.own_name not in SECRETS and not self.opens_a_receiver
 
     def shown(self, typed: "Typed") -> str:
-        """Return the text of this field in the form. `typed` has the values of all fields."""
+        """Return the value of this field as the form shows it. `typed` has the values of all fields."""
         value = str(typed.get(self.name, ""))
         return written_day(value) if self.asks == "date" else value
 
@@ -138,10 +138,10 @@ A field with several choices has a value for each choice, named `name:choice`. A
 def form_of(
     model: type[BaseModel] | None, without: frozenset[str] = frozenset(), shown: frozenset[str] = frozenset()
 ) -> tuple[FormField, ...]:
-    """Return the fields of the form for the body of an operation.
+    """Return the fields of the form for an operation. `model` is the model of the operation's body.
 
-    The fields `without` are left out. The fields `shown` are displayed, but people cannot change them. A field of
-    a row is named together with its list, as in `lines.lot_number`.
+    Leave out the fields `without`. The fields `shown` are displayed, but people cannot change them. A field of a
+    row is named together with its list, as in `lines.lot_number`.
     """
     if model is None:
         return ()
@@ -199,9 +199,9 @@ def rows_in(field: FormField, typed: Mapping[str, object]) -> int:
 
 
 def flat(fields: Iterable[FormField], *typed: Mapping[str, object]) -> Iterator[FormField]:
-    """Yield the fields, with the fields of each row in place of a `rows` field, such as `lines.0.quantity`.
+    """Yield the fields. Replace each `rows` field by the fields of its rows, such as `lines.0.quantity`.
 
-    The number of rows is the largest number in the forms `typed`.
+    The number of rows is the number in the form with the most rows. `typed` has the values of each form.
     """
     for field in fields:
         if field.asks != "rows":

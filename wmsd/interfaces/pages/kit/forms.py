@@ -51,9 +51,10 @@ def defaults(fields: Iterable[FormField]) -> Typed:
 def typed_of(
     fields: Iterable[FormField], record: Mapping[str, Any], referred: Mapping[Any, Any], within: str = ""
 ) -> Typed:
-    """Return the values with which the form of a change starts: the values of the record.
+    """Return the values that a form for changes shows at first: the values of the record.
 
-    `within` is the beginning of the names of fields in a row, such as `lines.0.`.
+    `referred` has the records to which the record refers. `within` is the beginning of the names of fields in a
+    row, such as `lines.0.`.
     """
     typed: Typed = {}
     for field in fields:
@@ -199,9 +200,10 @@ def _is_within(path: str, outer: str) -> bool:
 
 
 async def _id_once(at: Workplace, field: FormField, typed: Typed, known: dict[tuple[str, str], object]) -> object:
-    """Return the same as `value_of`, but look up each code only once: a thousand lines may have the same code.
+    """Return the value of a field as `value_of` does, but look up each code only once.
 
-    Raise ValueError if the typed text is not valid.
+    A form can have the same code in a thousand lines, so `known` stores the results. Raise ValueError if the typed
+    text is not valid.
     """
     key = field.own_name, str(typed.get(field.name, "")).strip()
     if key not in known:
@@ -282,7 +284,7 @@ def _put(document: dict[str, Any], name: str, value: object) -> None:
 def errors_by_field(
     fields: Iterable[FormField], typed: Typed, errors: Mapping[str, list[str]]
 ) -> tuple[dict[str, list[str]], list[str]]:
-    """Return the errors of each field of the form, and the sentences about other fields.
+    """Return the errors by the fields of the form, and a list of sentences for all other errors.
 
     An error of a whole row is shown at the first field of the row.
     """
@@ -349,7 +351,7 @@ async def form_differences(
 
 
 def _is_typed_alike(field: FormField, theirs: Typed, yours: Typed) -> bool:
-    """Return True if both texts are the same, so that their meaning need not be looked up."""
+    """Return True if both forms have the same text in the field. Then the values need not be looked up."""
     return field.asks != "several" and theirs.get(field.name, "") == yours.get(field.name, "")
 
 
@@ -360,7 +362,7 @@ def _heading(field: FormField) -> str:
 
 
 async def _meant(at: Workplace, field: FormField, typed: Typed, known: dict[tuple[str, str], object]) -> object:
-    """Return the value that the typed text means, or the text itself if it is not valid."""
+    """Return the value that the typed text stands for, or the text itself if it is not valid."""
     try:
         return await (_id_once(at, field, typed, known) if field.asks == "code" else value_of(at, field, typed))
     except ValueError:

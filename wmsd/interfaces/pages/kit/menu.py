@@ -40,11 +40,12 @@ KEYS: Final = {
     "admin-health": "h",
     "guide": "d",
 }
-"""The key that opens a page after the key g, by the name of the page."""
+"""The key that people press after `g` to open a page, by the name of the page."""
 REQUESTS: Final = "requests"
 PAPERS: Final = "papers"
 MOST_KEPT: Final = 512
-"""The most entries in each of two caches: the menus of companies, and the menus of the installation."""
+"""The maximum number of entries in each of two caches: the menus of companies, and the menus of the installation.
+"""
 Link = tuple[str, str, str]
 """The name of a page, its address, and its text in the language of the page."""
 
@@ -55,7 +56,7 @@ class Place(NamedTuple):
     name: str
     address: str
     resources: tuple[tuple[str, str], ...]
-    """Names and titles of records."""
+    """The name and the title of each kind of record."""
     others: tuple[Link, ...]
     has_more: bool
 
@@ -78,7 +79,7 @@ def rail(person: Person, at: Workplace | None, current: str) -> Markup:
 
 
 def _to_others(at: CompanyWorkplace, here: str, names: Mapping[str, str]) -> Iterator[Link]:
-    """Yield links to the same list of other companies.
+    """Yield a link to each of the other companies. The link leads to the same list there.
 
     `here` is the name of the list, and `names` has the names of the companies by their codes. If the module of the
     list is off in another company, the link leads to the first page of that company.
@@ -100,7 +101,9 @@ def _of_place(place: Place | None, here: str, language: str) -> str:
 
 
 def _others(place: Place, here: str) -> str:
-    """Return links to the same list of other companies, so that people need not go through Today."""
+    """Return the HTML with links to the same list in other companies. These links save the way through the page
+    Today.
+    """
     if not place.others:
         return ""
     links = [*place.others]

@@ -29,7 +29,7 @@ from wmsd.tenants.accounts import profile_actions
 HOME = "/today"
 SIGN_IN = "/sign-in"
 LOST = "lost=form"
-"""A parameter of the sign-in page: a form was sent after its session had ended."""
+"""A parameter of the sign-in page. It means that a form was sent after its session had ended."""
 SECOND_FACTOR = "/account/second-factor"
 MOST_KEYS = 2000
 AGAIN = (
@@ -50,7 +50,7 @@ class Sent(TypedDict, total=False):
     """Optional values of a call of an operation.
 
     `document` is the body. `is_counted`: the rate limit has already counted the call as part of another call.
-    `is_long`: the operation reads much data. `is_brief`: the answer has the number of lines in place of the lines.
+    `is_long`: the operation reads much data. `is_brief`: in place of lines, the answer has only their number.
     `within`: the list contains only records with these ids.
     """
 
@@ -122,7 +122,7 @@ PERSON = web.RequestKey("person", Person)
 COUNTED = web.RequestKey("counted", list[str])
 """The keys of the rate limit windows in which this request was counted.
 
-The first write that the request runs gives these counts back, because writes have a separate limit.
+The first write in the request removes these counts again, because writes have a separate limit.
 """
 RETRY_AFTER = web.RequestKey("retry_after", str)
 """The number of seconds after which the page may call a refused operation again."""
@@ -194,7 +194,9 @@ class PageClient:
     async def ask(
         self, browser: Browser, operation: Operation, company_id: str | None = None, **sent: Unpack[Sent]
     ) -> Answer:
-        """Run the operation as the person of this browser, and return the answer, also of a refused operation."""
+        """Run the operation as the person of this browser, and return the answer. A refused operation has an
+        answer, too.
+        """
         request = browser.request
         call = request[CALL] = Call(
             operation=operation,
@@ -233,7 +235,9 @@ class PageClient:
         return Answer(reply.status, body, reply.headers.get("ETag"))
 
     async def others(self, person: Person, company_id: int, most: int) -> list[Company]:
-        """Return the first companies, by name, that the person may use, without the given company."""
+        """Return at most `most` companies that the person may use, sorted by name, except the company with the id
+        `company_id`.
+        """
         browser = person.browser
         assert browser.secret is not None
         caller = await self._access.session_caller(browser.secret, browser.address, browser.asks_by_itself)
@@ -254,9 +258,10 @@ class PageClient:
             admission.count_visit(kind, browser.address)
 
     async def find_person(self, request: web.Request, **sent: Unpack[Sent]) -> Person | None:
-        """Return the signed-in person, or None, for a page that does not require a sign-in.
+        """Return the signed-in person, or None if nobody is signed in. Use this for a page that does not require a
+        sign-in.
 
-        If there is a person, the page uses the person's language and time zone.
+        From then on, the page uses the person's language and time zone.
         """
         browser = self.browser(request)
         if browser.secret is None:
@@ -288,7 +293,7 @@ class PageClient:
         raise SignedOut(f"{to_sign_in(form)}&{LOST}" if form else to_sign_in(HOME))
 
     def _signed_in(self, browser: Browser, profile: Mapping[str, Any]) -> Person:
-        """Return the person, and use the person's language and time zone for the page from now on."""
+        """Create the person from the profile. From now on, the page uses the person's language and time zone."""
         if profile["language"] in language.OFFERED:
             language.current.set(profile["language"])
         zone.use(time_zone_of(self.time_zone, profile["time_zone"]))

@@ -12,13 +12,13 @@ HTML: Final = "text/html; charset=utf-8"
 
 
 class PreparedPages:
-    """A cache of pages. The number of keys must be limited by the caller, because pages are never removed."""
+    """A cache of pages. Pages are never removed, so the caller must limit the number of keys."""
 
     def __init__(self) -> None:
         self._prepared: dict[tuple[object, ...], Prepared] = {}
 
     async def answer(self, request: web.Request, key: tuple[object, ...], make: Callable[[], str]) -> web.Response:
-        """Return the page with this key. The first request creates the page by `make`."""
+        """Return the page with this key. The first request creates the page with `make`."""
         if key not in self._prepared:
             self._prepared[key] = Prepared(lambda: make().encode(), HTML)
         reply = await self._prepared[key].reply()

@@ -23,12 +23,14 @@ BY_MOVEMENT: Final = {movement: kind for kind in DOCUMENTS for movement in kind.
 """The kind of document that creates each kind of movement."""
 BY_ENTITY: Final = {kind.table.entity: kind for kind in DOCUMENTS}
 AT_ONCE: Final = 20
-"""The most documents in one query. A document can have a thousand lines, and the size of an answer is limited."""
+"""The maximum number of documents in one query. A document can have a thousand lines, and the size of an answer is
+limited.
+"""
 
 Key = tuple[str, int]
 """The name of a document's kind, and the document's id."""
 Referred = Mapping[tuple[str, int], Mapping[str, Any]]
-"""The records by the name of the referring field and the record's id.
+"""The records to which fields refer, by the name of the field and the id of the record.
 
 For a document that caused a record, the key is the kind of document and its id.
 """
@@ -40,7 +42,7 @@ RESOURCES: Final[dict[str, Resource]] = {
     "stock": BY_NAME["stock"],
     "webhook": BY_NAME["webhooks"],
 }
-"""The kinds of records that have a page, by the entity of an event."""
+"""The resources whose records have a page, by the name of the entity in events."""
 IDS: Final = re.compile(r"(?:([a-z_]+)[: ])?[0-9]{1,15}", re.ASCII)
 """An id, with or without an entity. The separator is a colon, or a space as in the log."""
 
@@ -97,7 +99,11 @@ async def _records(at: Workplace, kind: DocumentKind, ids: list[int]) -> list[Ma
 
 
 async def find_references(workplace: Workplace, fields: Iterable[Field], records: Iterable[Any]) -> Referred:
-    """Return the referred records that the person may read. For other records, pages show only the id."""
+    """Return the records to which `records` refer, if the person may read them. For other records, pages show only
+    the id.
+
+    `fields` are the fields of `records`.
+    """
     ids: dict[str, set[int]] = defaultdict(set)
     fields, records = tuple(fields), tuple(records)
     for record in records:
@@ -148,10 +154,11 @@ def address_of(at: Workplace, entity: str, entity_id: int) -> str | None:
 
 
 async def records_of(at: Workplace, typed: str) -> str | None:
-    """Return the filter of a webhook's log for a typed code or id, such as `article:17,stock:3`.
+    """Return the value of a filter for the log of a webhook, such as `article:17,stock:3`. `typed` is a code or an
+    id.
 
-    The filter has all records with this code or, if no record has the code, the typed id. Return None if the text
-    is neither a code nor an id.
+    The value contains all records with this code. If no record has the code, the value is the typed id. Return
+    None if the text is neither a code nor an id.
     """
     found = []
     if len(typed) <= LONGEST_CODE:

@@ -107,10 +107,10 @@ def _next_of(problem: Problem, closed: CompanyWorkplace | None) -> str:
 
 
 def _closed(problem: Problem, person: Person | None, at: Workplace | None) -> CompanyWorkplace | None:
-    """Return the company if it refuses a platform admin because one of its modules is off, or else None.
+    """Return the company if a platform admin was refused there because a module is off. Otherwise return None.
 
-    A platform admin has all rights. Therefore, if the form is not the reason, only a module that is off can cause
-    the status 403. The admin can switch the module on.
+    A platform admin has all rights. Therefore the status 403 means that a module is off, unless the form itself
+    was refused. The admin can switch the module on.
     """
     if problem.status != 403 or isinstance(problem, FormOfAnotherOrigin | FormOfAnotherSession):
         return None

@@ -142,14 +142,19 @@ def _text(text: str, **values: Any) -> "Markup":
 
 
 def _with_values(text: str, **values: Any) -> "Markup":
-    """Return the text of a `trans` block, as the function of Jinja's extension does."""
+    """Return the text of a `trans` block in the language of the page, with its values.
+
+    This function replaces the function of Jinja's extension.
+    """
     from markupsafe import Markup
 
     return _typed(Markup(language.translate_text(text)) % values)  # noqa: S704 -- as in `_text`
 
 
 def _typed(text: Text) -> Text:
-    """Return the text with its commands completed for the person of the page. HTML stays HTML."""
+    """Return the text after completing its commands for the reader of the page (see `Person.complete`). HTML stays
+    HTML.
+    """
     return cast("Text", _complete.get()(text))
 
 

@@ -54,9 +54,9 @@ def row_fields(
 
 
 def _has_column(fields: Sequence[FormField], form: RowForm) -> bool:
-    """Return True if the table has a column for `fields`, one field of each row.
+    """Return True if the table has a column for a field of its rows. `fields` has this field once for each row.
 
-    A column without inputs needs at least one value.
+    A column without inputs is only shown if it has at least one value.
     """
     if not fields or fields[0].asks == "hidden":
         return False
@@ -119,7 +119,9 @@ def _control(field: FormField, form: RowForm) -> str:
 
 
 def _listed(field: FormField) -> str:
-    """Return the attribute for the list of all codes, which the form contains if they are few."""
+    """Return the HTML attribute that connects an input with the list of all codes. The form contains the list if
+    there are few codes.
+    """
     return f'list="{field.own_name}-list"'
 
 

@@ -15,11 +15,11 @@ from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit.rendering import HEADERS
 
 MOST_KEPT: Final = 8_000_000
-"""The most memory for cached pages, in bytes."""
+"""The maximum memory for cached pages, in bytes."""
 MOST_COMPRESSED: Final = 0.5
-"""The assumed size of a compressed page, as a fraction of its length.
+"""The assumed size of a compressed page, as a fraction of its uncompressed size.
 
-A page is also cached in compressed form if a browser asks for it.
+If a browser accepts compression, the compressed page is cached, too.
 """
 Make = Callable[[], str]
 
@@ -28,16 +28,19 @@ class SearchPages:
     def __init__(self, work: WorkAdmission) -> None:
         self._work = work
         self._kept: OrderedDict[tuple[str, ...], Kept] = OrderedDict()
-        """The pages by everything that they depend on. The most recently requested page is at the end."""
+        """The cached pages. The key contains everything on which a page depends. The most recently requested page
+        is at the end.
+        """
         self._size = 0
         self._making: dict[tuple[str, ...], asyncio.Task[Kept]] = {}
 
     async def answer(
         self, key: tuple[str, ...], address: str, prepare: Callable[[], Awaitable[Make]]
     ) -> web.Response:
-        """Return the page from the cache, or create it by the function that `prepare` returns.
+        """Return the page with this key from the cache. If the page is missing, create it with the function that
+        `prepare` returns.
 
-        Raise Problem (503) if too many pages wait to be created.
+        The work is charged to the client `address`. Raise Problem (503) if too many pages wait to be created.
         """
         page = await self._page(key, address, prepare)
         return web.Response(body=page, content_type="text/html", charset="utf-8", headers=HEADERS)

@@ -12,9 +12,11 @@ from wmsd.interfaces.pages.kit.resources import REFERRED
 from wmsd.interfaces.pages.kit.workplace import Workplace
 
 MOST: Final = 99
-"""The most suggestions. A longer list would make the form heavy, and a part of a list would look complete."""
+"""The maximum number of suggestions. A longer list would make the form large, and a part of a list would look
+complete.
+"""
 MOST_IN_TEXT: Final = 30
-"""The most codes in a sentence below a field with several lines."""
+"""The maximum number of codes in a sentence below a field with several lines."""
 FROM: Final[Mapping[str, tuple[str, str]]] = {
     "operator_code": ("operators", "code"),
     "company_code": ("companies", "code"),
@@ -23,7 +25,7 @@ FROM: Final[Mapping[str, tuple[str, str]]] = {
     "packaging_type_code": ("packaging-types", "code"),
     **{REFERRING[field].name: (resource.name, "code") for field, resource in REFERRED.items()},
 }
-"""The resource whose records are suggested, and its field that people type, by the name of the form field."""
+"""The source of the suggestions for each form field: a resource, and the field of its records that people type."""
 
 FILLED_IN: Final = frozenset({"warehouse", "client"})
 """Fields that a new form fills in if there is only one choice."""

@@ -40,7 +40,7 @@ QUANTITIES: Final = frozenset(
 CODED: Final = frozenset({"disposition", "type"})
 """Fields whose codes are shown as words, also in lists of changes."""
 SHORT: Final = 3
-"""The most decimals of a number of boxes. A number with more decimals is not shown."""
+"""The maximum number of decimals in a number of boxes. A number with more decimals is not shown."""
 A_MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", re.ASCII)
 """A moment as the API writes it."""
 FIGURES: Final = ("number", "integer", "table")
@@ -95,7 +95,10 @@ def rows(
 
 
 def _narrowed(record: Mapping[str, Any], names: Iterable[str], referred: Referred) -> str:
-    """Return the fields `names` as the query of a list, with the code in place of the id of a known record."""
+    """Return a query that filters a list by the fields `names` of the record.
+
+    If a field refers to a record in `referred`, the query has the code in place of the id.
+    """
     sent = {}
     for name in names:
         found = referred.get((name, record[name]))
@@ -123,7 +126,9 @@ class Column(NamedTuple):
     show: Show
     leads_to: LeadsTo | None
     of_record: Callable[[Mapping[str, Any]], str] | None
-    """The function that returns the HTML for several fields of a record together; None for a single field."""
+    """The function that returns the HTML of a field that depends on other fields of the record. None for other
+    fields.
+    """
 
 
 def _body(
@@ -176,7 +181,9 @@ def _or_dash(value: Any, show: Show) -> str:
 
 
 def _heading(field: Field, place: int, key: str) -> str:
-    """Return the heading attribute of a cell, or "" for a first cell with the key, a reference or a status."""
+    """Return the HTML attribute with the heading of a cell. Return "" if the first cell has the key, a reference
+    or a status.
+    """
     says_itself = place == 0 and (field.name == key or field.kind in ("reference", "status"))
     return "" if says_itself else f' data-heading="{escape(field.text)}"'
 
@@ -302,7 +309,9 @@ def _part(field: Field, at: Workplace) -> Callable[[Mapping[str, Any]], str] | N
 def _of_record(
     field: Field, referred: Referred, at: Workplace, has_units: bool
 ) -> Callable[[Mapping[str, Any]], str] | None:
-    """Return a function for a field that is shown with other fields of its record, or None for other fields."""
+    """Return a function for a field whose HTML depends on other fields of its record. Return None for other
+    fields.
+    """
     if field.kind == "document":
         return _document(referred)
     if has_units and field.name in QUANTITIES:

@@ -23,7 +23,8 @@ from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.tenants.accounts import profile_actions
 
 MOST_OTHERS: Final = 20
-"""The most other companies on each page of a company, as links to the same page there."""
+"""The maximum number of links to other companies on a page of a company. Each link leads to the same page there.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,7 @@ class Workplace(ABC):
     code: str
 
     ALL: ClassVar[tuple[Resource, ...]]
-    """All resources of this kind of workplace, whatever the person may read."""
+    """All resources of this kind of workplace, even if the person may not read some of them."""
 
     @property
     @abstractmethod
@@ -60,7 +61,9 @@ class Workplace(ABC):
         return self.permissions.objection(operation) is None
 
     def check(self, operation: Operation) -> None:
-        """Raise Problem (403) if the person may not use the operation, before its form is shown."""
+        """Raise Problem (403) if the person may not use the operation. Call this before the form of the operation
+        is shown.
+        """
         if objection := self.permissions.objection(operation):
             raise forbidden(objection)
 
@@ -71,7 +74,8 @@ class Workplace(ABC):
     async def ask_once(self, operation: Operation, key: str | None, **sent: Unpack[Sent]) -> Answer:
         """Run the operation as `ask` does, but only once for all forms with this key.
 
-        If a form was already sent, a company returns the stored answer. Other workplaces raise Problem (409).
+        If a form with this key was already sent, a company returns the stored answer. Other workplaces raise
+        Problem (409).
         """
 
     @property
@@ -101,7 +105,9 @@ class Workplace(ABC):
         return or_not_found(next((each for each in cls.ALL if each.name == name), None), "page")
 
     def acts(self, resource: Resource, record: Mapping[str, object] | None = None) -> list[Act]:
-        """Return the actions that the person may take on the record or, without a record, to create one."""
+        """Return the actions that the person may take on the record. If `record` is None, return the actions that
+        create a record.
+        """
         return [
             act
             for act in resource.acts

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 MOST_LABELS: Final = 1000
-"""The most labels on a page."""
+"""The maximum number of labels on a page."""
 LOT, SERIAL = "10", "21"
 """The application identifiers of GS1 for a lot and a serial."""
 REFERENCES: Final = ("customer_reference", "external_ref")
@@ -60,7 +60,8 @@ def within_bounds(names: Collection[str]) -> Collection[str]:
 
 
 LabelsOf = Callable[[Workplace, Resource, Mapping[str, Any]], Awaitable[list[Label]]]
-"""A function that returns the labels of a record. It raises TooMany if a page cannot have so many."""
+"""A function that returns the labels of a record. It raises TooMany if there are more labels than a page can have.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +128,9 @@ async def _detailed(at: Workplace, record: Mapping[str, Any]) -> Mapping[str, An
 
 
 async def _of_goods(at: Workplace, resource: Resource, record: Mapping[str, Any]) -> list[Label]:
-    """Return the labels for the goods of all lines: one for each serial, or else one for each unit of a line."""
+    """Return the labels for the goods of all lines. A line gets a label for each serial. Without serials, it gets
+    one label per unit.
+    """
     referred = await find_references(at, resource.fields.values(), [record])
     lines = goods_lines(record, LINES_OF[resource.name], referred)
     within_bounds([serial for line in lines for serial in line.serials])
@@ -162,10 +165,10 @@ def _article_label(article: Mapping[str, Any], unit: str) -> Label:
 
 
 def _part_label(article: Mapping[str, Any], unit: str, lot: str, serial: str) -> Label:
-    """Return a label for goods with a lot, a serial or both. Each may be empty.
+    """Return a label for goods with a lot, a serial or both. `lot` or `serial` is "" if the goods have none.
 
     The barcode is in the format of GS1 if the article has a GTIN and GS1 allows the values. Otherwise the barcode
-    contains the serial or, if there is none, the lot.
+    contains the serial or, if there is no serial, the lot.
     """
     parts = {name: each for name, each in ((LOT, lot), (SERIAL, serial)) if each}
     gtin = next(filter(None, map(gtin_of, _barcodes(article))), None)

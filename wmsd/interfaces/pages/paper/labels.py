@@ -25,7 +25,7 @@ from wmsd.interfaces.pages.paper.label_kinds import (
 from wmsd.warehouse.papers.actions import get_papers
 
 MOST_RECORDS: Final = 50
-"""The most records that can be ticked in a list."""
+"""The maximum number of records that can be ticked in a list."""
 LONGEST_ID: Final = 15
 RECORD: Final = "record."
 """The beginning of the name of a checkbox. The id of the record follows."""
@@ -148,8 +148,8 @@ async def _show(at: Workplace, request: web.Request, of: Labelled) -> web.Respon
 async def _labels(at: Workplace, of: Labelled, kind: LabelKind, count: int | None) -> list[Label]:
     """Return the labels of all records, each label once.
 
-    `count` is the number of copies of each label; None: as many as the label says. Raise TooMany if a page cannot
-    have all copies.
+    `count` is the number of copies of each label. If `count` is None, each label has its own number of copies.
+    Raise TooMany if a page cannot have all copies.
     """
     labels: list[Label] = []
     for record in of.records:

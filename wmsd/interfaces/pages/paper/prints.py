@@ -40,7 +40,9 @@ class Print(NamedTuple):
     has_loaded: bool = False
     """True if the print names the lots and serials of the goods after they were loaded."""
     counts: Literal["", "expected", "blind"] = ""
-    """Says if people write counted quantities on the print, with or without the expected quantities."""
+    """Says if people write counted quantities on the print. `expected` also prints the expected quantities,
+    `blind` does not. Other prints have "" (empty).
+    """
 
 
 PRINTS: Final[Mapping[str, tuple[Print, ...]]] = {

@@ -30,21 +30,21 @@ A field of the type `email` would accept only ASCII letters before the @.
 STAY = "stay"
 """A checkbox: the browser keeps the session after the browser is closed."""
 GO_ON: Final = "go_on"
-"""The button for a person who has signed in in another tab, for example through a provider."""
+"""The button that a person presses after signing in in another tab, for example through a provider."""
 OF: Final = "of"
-"""A hidden field: the id of the user who filled in the form that is carried along."""
+"""A hidden field with the id of the user who filled in the form that was sent too late."""
 IN_ANOTHER_TAB: Final = f"{SIGN_IN}?done=tab"
 """The page of a second tab after a sign-in there. It tells the person to go back to the tab with the form."""
 NOT_YET: Final = "You are not signed in yet. Sign in here or in another tab, then continue."
 CARRIED: Final = "form."
-"""The beginning of the names of fields that are carried along."""
+"""The beginning of the names of hidden fields with the values of a form that was sent too late."""
 
 
 class GoingOn(NamedTuple):
     """The place where a person continues after signing in.
 
-    `carried` has the fields of a form that was sent too late, after its session had ended. `user_id` is the user
-    of the session that the browser had before.
+    `carried` has the fields of a form that was sent after its session had ended. `user_id` is the user of the
+    browser's previous session.
     """
 
     path: str
@@ -112,9 +112,10 @@ async def second_step(door: PageClient, request: web.Request) -> web.Response:
 
 
 async def _sent(door: PageClient, request: web.Request) -> tuple[Browser, dict[str, str], GoingOn]:
-    """Return the browser, the form that it sent from one of the sign-in pages, and the place to continue.
+    """Return the browser, the form that it sent from one of the sign-in pages, and the place where the person
+    continues.
 
-    A form may carry the fields of another form only if the browser has the secret of a known session. Other
+    A form may contain the fields of another form only if the browser has the secret of a known session. Other
     visitors can send only small forms. Raise Problem if the form is refused.
     """
     user_id = await door.user_of(door.browser(request).secret)
@@ -143,10 +144,10 @@ def session_seconds(door: PageClient, stays: bool) -> int | None:
 
 
 def _leading_on(path: str, way: GoingOn) -> web.Response:
-    """Return a page that leads back to the form that was sent too late.
+    """Return a page that leads back to the form at `path` that was sent too late.
 
-    The page sends the values of the form, but not its token. Therefore the form is only shown again, and never
-    run.
+    The page sends the values of the form, which are in `way`, but not the form's token. Therefore the form is only
+    shown again, and never run.
     """
     fields = {name.removeprefix(CARRIED): value for name, value in way.carried.items()} | {AGAIN: "1"}
     return render_page("signed_on", next_path=path, carried=fields)
@@ -155,8 +156,8 @@ def _leading_on(path: str, way: GoingOn) -> web.Response:
 async def _go_on(door: PageClient, browser: Browser, way: GoingOn) -> web.Response:
     """Continue in this tab, which has the form, after the person has signed in in another tab.
 
-    A sign-in through a provider needs another tab, because the browser comes back from a provider without the
-    form.
+    If nobody is signed in yet, show the sign-in page again. A sign-in through a provider needs another tab,
+    because the browser comes back from a provider without the form.
     """
     known = await door.ask(browser, profile_actions.get_profile, is_counted=True)
     if not known.is_good:

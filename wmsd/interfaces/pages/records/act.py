@@ -128,9 +128,9 @@ async def do(at: Workplace, request: web.Request) -> web.Response:
 
 
 async def typed_too_late(door: PageClient, request: web.Request) -> Mapping[str, str]:
-    """Return what the form of an ended session sent, without secrets and tokens.
+    """Return the values of a form that was sent after its session had ended, without secrets and tokens.
 
-    The form is not read if the session is unknown. Raise Problem if the form is refused.
+    If the session is unknown, return {} without reading the form. Raise Problem if the form is refused.
     """
     browser = door.browser(request)
     if await door.user_of(browser.secret) is None:
@@ -147,14 +147,18 @@ def _bounds(fields: Sequence[FormField]) -> browsers.Bounds:
 
 
 def _goes_along(sent: Mapping[str, str]) -> dict[str, str]:
-    """Return the hidden values that a form sends again: its key, the version of the record, and `seen_at`."""
+    """Return the hidden values that a form sends again: its idempotency key, the version of the record, and
+    `seen_at`.
+    """
     return {name: sent[name] for name in (KEY, IF_MATCH, SEEN_AT) if sent.get(name)}
 
 
 def _with_moment(
     act: Act, fields: Sequence[FormField], document: dict[str, Any], moment: str
 ) -> dict[str, object]:
-    """Return the body with the time at which the page was shown, if the operation checks what was seen."""
+    """Return the body with `moment`, the time at which the page was shown. If the action does not need the time,
+    return the body unchanged.
+    """
     if not (act.tells_when_shown and moment):
         return document
     rows = [field.name for field in fields if field.asks == "rows" and field.name in document]
@@ -168,7 +172,7 @@ def _emptied(act: Act, typed: Typed) -> Typed:
 
 
 def _beside(act: Act, record: Answer | None, typed: Typed) -> dict[str, str]:
-    """Return the notes next to fields that start empty. They show the values that the record has."""
+    """Return notes for the fields that start empty. Each note shows the stored value of its field."""
     lines = {} if record is None else record.body
     notes = {}
     for name, value in typed.items():
@@ -189,7 +193,9 @@ async def _with_more_rows(
     hidden: Mapping[str, str],
     field: str,
 ) -> web.Response:
-    """Return the form again, with empty rows or with the rows of the document whose code is typed."""
+    """Return the form again. The field `field` gets more empty rows, or the rows of the document whose code is
+    typed.
+    """
     rows = next((each for each in _fields(at, act, record) if each.name == field), None)
     if rows is None or rows.takes_rows or resource.name not in SOURCES:
         return await _form(at, resource, act, record, typed, hidden, more=field)
@@ -203,7 +209,7 @@ async def _with_more_rows(
 
 
 def _wrong(errors: Mapping[str, Sequence[str]]) -> Answer:
-    """Return an answer with errors that were found in the form itself, and not by an operation."""
+    """Return a refusal with these errors, which were found in the form before any operation ran."""
     return Answer(INVALID, {"message": _("Correct the marked fields."), "errors": errors})
 
 
@@ -272,13 +278,15 @@ async def _above(at: Workplace, resource: Resource, act: Act, record: Answer | N
 
 
 def _joined(of_lines: Mapping[str, str], others: Mapping[str, str]) -> dict[str, str]:
-    """Return the notes of lines and other notes, joined by field."""
+    """Return the notes by field. If a field has a note in both dicts, join the two notes."""
     beside = {name: (others.get(name), of_lines.get(name)) for name in (*others, *of_lines)}
     return {name: ", ".join(filter(None, each)) for name, each in beside.items()}
 
 
 def _saved(at: Workplace, resource: Resource, refusal: Mapping[str, Any]) -> str:
-    """Return the address of the record or list that the form saved before, or "" if it was not sent before."""
+    """Return the address of the record or list that this form saved earlier. Return "" if the form was not sent
+    before.
+    """
     if refusal.get("code") != KEY_REUSED:
         return ""
     record_id = refusal.get("details", {}).get("id")
@@ -286,7 +294,9 @@ def _saved(at: Workplace, resource: Resource, refusal: Mapping[str, Any]) -> str
 
 
 def _fields(at: Workplace, act: Act, record: Answer | None) -> tuple[FormField, ...]:
-    """Return the fields of the form. Values that the person may not read have no field, and stay as they are."""
+    """Return the fields of the form. Leave out fields whose values the person may not read. These values stay
+    unchanged.
+    """
     fields = _all_fields(act, None if record is None else record.body.get("status"))
     if record is None or not act.changes:
         return fields
@@ -313,7 +323,7 @@ def _offered(act: Act) -> Typed:
 
 
 def _without_offer(act: Act, typed: Typed) -> Typed:
-    """Return the typed values. The secret that the form offers is emptied if the person's choice needs none."""
+    """Return the typed values. If the person's choice needs no secret, empty the secret that the form offers."""
     goes_with = None if act.offers is None else act.goes_with(act.offers[0])
     if act.offers is None or goes_with is None or typed.get(goes_with[0]) == goes_with[1]:
         return typed
@@ -321,7 +331,9 @@ def _without_offer(act: Act, typed: Typed) -> Typed:
 
 
 def _row_count(field: FormField, typed: Typed, more: str) -> int:
-    """Return the number of rows to show. `more` is the field for which the person asks for more rows, or ""."""
+    """Return the number of rows to show. `more` is the name of the field for which the person asks for more rows,
+    or "" if there is no such field.
+    """
     typed_rows = rows_in(field, typed)
     empty = 0 if not field.takes_rows else EMPTY_ROWS if more == field.name or not typed_rows else 1
     return min(typed_rows + empty, field.most or typed_rows)
@@ -352,7 +364,9 @@ async def _begins(at: Workplace, act: Act, record: Answer | None, request: web.R
 
 
 async def _read(at: Workplace, operation: Operation, request: web.Request) -> Answer:
-    """Run a reading operation for the id of the address, and return its answer. Raise Problem if it is refused."""
+    """Run a reading operation with the id in the page's address, and return its answer. Raise Problem if it is
+    refused.
+    """
     answer = await at.ask(operation, path={"id": request.match_info["id"]}, is_counted=True)
     answer.needed()
     return answer
@@ -364,7 +378,9 @@ async def _typed_of(at: Workplace, resource: Resource, fields: tuple[FormField, 
 
 
 def _condition(act: Act, begins: Answer | None) -> dict[str, str]:
-    """Return the hidden field with the version on which the form is based, if the operation checks the version."""
+    """Return the hidden field with the version on which the form is based. Return {} if the version is not
+    checked.
+    """
     if begins is None or begins.etag is None or act.operation.precondition is None or act.merges:
         return {}
     return {IF_MATCH: begins.etag}

@@ -32,7 +32,9 @@ PER_PAGE: Final = 50
 FINDS: Final = {"partner": "partners", "article": "articles"}
 """Filters that suggest records while a person types, and the records that are searched."""
 MOST_UNDER: Final = 20
-"""The most records of another resource on the page of a record: the first ones in the order of their list."""
+"""The maximum number of records of another resource on the page of a record. The first records of the list are
+shown.
+"""
 LAST: Final = ("created_at", "updated_at")
 ARTICLE: Final = "article_id"
 ROUTE_OF: Final = {route.operation.name: route for route in (*V2, *V1)}
@@ -41,7 +43,7 @@ TRIED_AT: Final = {
     for version, routes in (("v2", V2), ("v1", V1))
     for route in routes
 }
-"""The pages for trying out operations, by the name of the operation."""
+"""The addresses of the pages for trying out operations, by the name of the operation."""
 RARE: Final = frozenset({"lot_number", "serial", "serials", "counted_at", "booked_quantity", "count_again"})
 """Columns of lines that are empty in most documents."""
 
@@ -140,7 +142,7 @@ async def show_record(at: Workplace, request: web.Request) -> web.Response:
 
 
 async def _beside(at: Workplace, resource: Resource, record_id: int) -> list[Mapping[str, Any]]:
-    """Return the further lists on the page of a record, without the empty ones."""
+    """Return the further lists on the page of a record. Leave out empty lists."""
     found: list[Mapping[str, Any]] = []
     for title, listing in resource.beside:
         if not at.may(listing):
@@ -156,7 +158,7 @@ async def _beside(at: Workplace, resource: Resource, record_id: int) -> list[Map
 async def _records_under(at: Workplace, resource: Resource, record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return the first records of other resources that belong to this record, such as an article's stock.
 
-    The page of a document leaves out empty lists.
+    Empty lists are left out on the page of a document.
     """
     others = [(BY_NAME[name], filtered) for name, filtered in resource.under]
     found = [await _under(at, each, filtered, record) for each, filtered in others if at.may(each.listing)]
@@ -166,10 +168,11 @@ async def _records_under(at: Workplace, resource: Resource, record: Mapping[str,
 async def _under(at: Workplace, other: Resource, filtered: str, record: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the records of another resource that belong to this record.
 
-    `filtered` is the filter for this record. In the result, `fields` are the columns of the list, without those
-    about this record. `address` is the address of the whole list. `open_at` is the address of the documents whose
-    work is not finished, or None for records that are not documents. The page of an article shows only such
-    documents, each with the quantity of the article. `total` is None if the list does not count its records.
+    `filtered` is the name of the filter for this record. In the result, `fields` are the columns of the list;
+    columns about this record are left out. `address` is the address of the whole list. `open_at` is the address of
+    the list of unfinished documents, or None if the records are not documents. `total` is None if the list does
+    not count its records. The page of an article lists only unfinished documents, each with the quantity of the
+    article.
     """
     key, is_by_id = filtered.removesuffix("_code"), filtered in REFERRING
     ordered = {"sort": other.sort} if other.sort.lstrip("-") in _orders(other) else {}
@@ -274,7 +277,7 @@ def _is_fact(resource: Resource, field: Field, record: Mapping[str, Any]) -> boo
 
 
 def _told(columns: list[Field], lines: Sequence[Mapping[str, Any]]) -> list[Field]:
-    """Return the columns without those of RARE that are empty in all lines."""
+    """Return the columns. Leave out each column in RARE that is empty in every line."""
     return [each for each in columns if each.name not in RARE or any(line.get(each.name) for line in lines)]
 
 
@@ -295,9 +298,9 @@ def _orders(resource: Resource) -> list[str]:
 
 
 def _address(path: str, query: Mapping[str, str], **changes: object) -> str:
-    """Return the address of the list with the filters of `query`.
+    """Return the address of the list with the filters of `query`, and with the parameters `changes`.
 
-    The list starts at its beginning, or at the page or cursor in `changes`.
+    The list starts at its beginning, unless `changes` has a page or a cursor.
     """
     kept = {name: value for name, value in query.items() if value and name not in PLACE}
     sent = urlencode({**kept, **changes})
@@ -305,9 +308,11 @@ def _address(path: str, query: Mapping[str, str], **changes: object) -> str:
 
 
 def _pages(request: web.Request, body: Mapping[str, Any]) -> dict[str, object]:
-    """Return the addresses of the previous and the next page, and the numbers of the records on this page.
+    """Return the addresses of the previous and the next page, and the numbers of the first and the last record on
+    this page.
 
-    For a page after the end of the list, `beyond` has its number, and the number and the address of the last page.
+    If this page is after the end of the list, `beyond` has the number of this page, and the number and the address
+    of the last page.
     """
     if "meta" in body:
         meta = body["meta"]

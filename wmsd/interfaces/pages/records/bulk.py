@@ -27,9 +27,9 @@ AT_ONCE: Final = 50
 """The number of records in a group."""
 MOST: Final = 500
 ACT, ALL, GO = "act", "all", "go"
-"""The fields for the chosen action, for all matching records, and for running the action now.
+"""The form fields for the chosen action, for the choice of all matching records, and for the confirmation.
 
-Without `go`, the page asks first.
+Without the field `go`, the page asks for confirmation.
 """
 RECORD: Final = "record."
 """The beginning of the name of a record's field. The record's id follows. The value is its name for people."""
@@ -133,9 +133,9 @@ def _objection(progress: Progress) -> str:
 async def _find_matching(
     at: Workplace, resource: Resource, act: Act, request: web.Request, progress: Progress
 ) -> str:
-    """Choose all records that match the filters and that the action fits.
+    """Choose all records that match the filters and for which the action is possible.
 
-    Return the reason if the records cannot be chosen, else "".
+    Return "", or the reason if the records cannot be chosen.
     """
     asked = await filters.read(at, resource, request.query)
     if asked.errors:

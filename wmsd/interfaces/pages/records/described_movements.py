@@ -1,6 +1,6 @@
-"""Movements of stock for people: each with its document, the document's partner and tracking number.
+"""Movements of stock for people. Each movement has its document, and the document's partner and tracking number.
 
-Documents and partners that the person may not read are left out.
+Documents and partners are left out if the person may not read them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -49,7 +49,7 @@ def _describe(
 async def partners_of(
     at: Workplace, documents: Sequence[Mapping[str, Any]]
 ) -> Mapping[tuple[str, int], Mapping[str, Any]]:
-    """Return the partners of documents, by the name and the value of a field.
+    """Return the partners of documents. The key is the name and the value of a field of the document.
 
     The field is `partner_id` or, for a reception, `purchase_order_id`.
     """

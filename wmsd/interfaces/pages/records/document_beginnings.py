@@ -66,10 +66,10 @@ async def beginning_of_code(at: Workplace, resource: Resource, typed: Typed) -> 
 
 
 async def open_notes(at: Workplace, resource: Resource, typed: Typed) -> dict[str, str]:
-    """Return notes for the rows of a form that was sent: the open quantity of each item.
+    """Return notes for the rows of a form that was sent. Each note has the open quantity of the row's item.
 
-    A note finds its row by the item's id, because the numbers of rows change: rows without input are now at the
-    end.
+    Notes are assigned to rows by the id of the item, because row numbers can change: rows without input move to
+    the end.
     """
     try:
         beginning = await beginning_of_code(at, resource, typed)

@@ -17,7 +17,7 @@ from wmsd.warehouse.packaging.actions import walk_packaging_balances
 HISTORY: Final = "status_history"
 PARTNER: Final = "partner_id"
 MEANWHILE: Final = "meanwhile"
-"""The outcome in the address after a step that was not run, because another user had changed the document."""
+"""The outcome in the page's address if a step was not run, because another user had changed the document."""
 
 
 class Step(NamedTuple):
@@ -28,7 +28,7 @@ class Step(NamedTuple):
 
 
 class Offer(NamedTuple):
-    """An action on the document. `reason` says why the person may not take the action, or is ""."""
+    """An action on the document. `reason` says why the person may not take it, or is "" if the person may."""
 
     act: Act
     reason: str
@@ -39,7 +39,10 @@ class Offer(NamedTuple):
 async def of_document(
     at: Workplace, resource: Resource, answer: Answer, referred: Referred, done: str
 ) -> dict[str, Any]:
-    """Return what the template of documents needs in addition to the template of records."""
+    """Return the values that only the template of documents needs, in addition to the values for all records.
+
+    `done` is the outcome in the address of the page.
+    """
     record = answer.body
     offers = await _offers(at, resource, record)
     undoing = next((act.undone_by for act in resource.acts if done and act.name == done), "")
@@ -77,7 +80,9 @@ async def _offers(at: Workplace, resource: Resource, record: Mapping[str, Any]) 
 
 
 def _why_not(offers: Iterable[Offer]) -> str:
-    """Return each reason once, after the names of the actions that are not allowed for this reason."""
+    """Return a text that explains why some actions are not allowed. Each reason comes once, after the names of its
+    actions.
+    """
     acts: dict[str, list[str]] = {}
     for each in offers:
         if each.reason:
@@ -102,9 +107,10 @@ async def _has_packaging(at: Workplace, record: Mapping[str, Any]) -> bool:
 
 
 def _steps(path: Sequence[str], record: Mapping[str, Any]) -> list[Step]:
-    """Return the planned steps of the work.
+    """Return the steps of the work. `path` is the normal sequence of statuses.
 
-    If the present status is outside of the plan, return the planned steps that were reached, and this status.
+    If the present status is not in `path`, return the statuses of `path` that the document has reached, and the
+    present status.
     """
     reached = {each["status"]: each["at"] for each in record[HISTORY]}
     now = record["status"]

@@ -1,4 +1,6 @@
-"""The ledger in words: a sum that ends in the quantity, and a sentence for each kind of movement."""
+"""A stock quantity explained in words: a sum that results in the quantity, and a sentence for each group of
+movements.
+"""
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
@@ -22,9 +24,10 @@ Number = Decimal | int
 class Words:
     """The words for a kind of movement.
 
-    `name` is for lists, and `summed` is for the sum. `rises`, `falls` and `stays` are the verbs of a sentence
-    about a quantity that rises, falls or stays. `one` and `many` are the subjects of the sentence. With
-    `of_quarantine`, the quantity stays, and the sentence says what entered or left quarantine.
+    `name` is the name in lists, and `summed` is the text in the sum. `rises`, `falls` and `stays` are the verbs
+    for a quantity that rises, falls or stays the same. `one` and `many` are the subjects for one movement and for
+    several movements. If `of_quarantine` is True, the quantity stays the same, and the sentence says how much
+    entered or left quarantine.
     """
 
     name: str
@@ -105,9 +108,10 @@ def beginning(stock: Mapping[str, Any]) -> str:
 
 
 def terms(stock: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return the further terms of the sum, such as `+ 48 received`, each with its tone: good or bad.
+    """Return the other terms of the sum, such as `+ 48 received`. Each term has a tone: `good` if positive, `bad`
+    if negative.
 
-    The first term and these terms add up to the quantity.
+    The first term (see `beginning`) and these terms add up to the quantity.
     """
     return [
         (
@@ -138,7 +142,7 @@ def _compared(difference: Number) -> str:
 
 
 def sentences(stock: Mapping[str, Any], named: Mapping[Key, NamedDocument]) -> list[Sentence]:
-    """Return a sentence for each group of movements."""
+    """Return a sentence for each group of movements. `named` has the documents by their kind and id."""
     return [_sentence(group, named, year_of(stock["at"])) for group in stock["groups"]]
 
 
@@ -154,9 +158,10 @@ def _sentence(group: Mapping[str, Any], named: Mapping[Key, NamedDocument], year
 
 
 def _did(group: Mapping[str, Any], words: Words) -> str:
-    """Return the verb with its amount.
+    """Return the verb with its amount, such as `added 48`.
 
-    The form of the verb may depend on the number of documents or movements or, for quarantine, of goods.
+    The form of the verb may depend on a number: the number of documents or of movements. For quarantine, it is the
+    quantity.
     """
     amount = group["quarantined"] if words.of_quarantine else group["quantity"]
     doing = group["documents"] or group["movements"]
@@ -170,7 +175,7 @@ def _did(group: Mapping[str, Any], words: Words) -> str:
 
 
 def _subject(group: Mapping[str, Any], words: Words) -> str:
-    """Return the subject of the sentence, or "" for quarantine, where the goods are the subject."""
+    """Return the subject of the sentence, or "" for quarantine, because the goods are then the subject."""
     kind, count = BY_MOVEMENT.get(group["kind"]), group["documents"]
     if words.of_quarantine:
         return ""
@@ -189,7 +194,7 @@ def _subject(group: Mapping[str, Any], words: Words) -> str:
 
 
 def _beside(group: Mapping[str, Any], words: Words) -> list[str]:
-    """Return further clauses about the goods: the lot, and how many entered or left quarantine."""
+    """Return further clauses about the goods: their lot, and the quantity that entered or left quarantine."""
     quarantined, lot = group["quarantined"], group["lot_number"]
     clauses = [_("lot %(lot)s") % {"lot": lot}] if lot else []
     if quarantined and not words.of_quarantine:
@@ -205,9 +210,9 @@ def _destroyed(group: Mapping[str, Any]) -> str:
 
 
 def _by(movement: Mapping[str, Any]) -> list[str]:
-    """Return a list with the clause about the user, or [] if the movements are not all by the same user.
+    """Return a list with the clause about the user. Return [] if the movements have different users.
 
-    Movements by documents have no clause, because the page of a document shows its user.
+    Also return [] for movements by documents, because the page of a document shows its user.
     """
     if movement.get("documents") or not movement["actor"]:
         return []

@@ -1,6 +1,7 @@
-"""The notes next to the lines of a form: the name of the article, and how much of it is available.
+"""The notes next to the lines of a form: the name of the article, and its available quantity.
 
-A note also says if the article is inactive and, for a quantity in 3PL units, how many units are in one.
+A note also says if the article is inactive. For a quantity in 3PL units, the note says how many units are in one
+3PL unit.
 """
 
 from collections import defaultdict
@@ -21,7 +22,7 @@ ARTICLE: Final = "article_code"
 QUANTITY_3PL: Final = "quantity_um3pl"
 WAREHOUSE: Final = "warehouse"
 MOST_WAREHOUSES: Final = 10
-"""The most warehouses of a form whose lines get notes."""
+"""The maximum number of warehouses in a form. Lines of further warehouses get no notes."""
 
 
 class Line(NamedTuple):
@@ -88,7 +89,8 @@ def _of_line(line: Line, article: Mapping[str, Any]) -> dict[str, str]:
 def _of_article(article: Mapping[str, Any], is_taken: bool) -> str:
     """Return the note about an article.
 
-    `is_taken` is True if people choose the article in this form, so that the available quantity matters.
+    `is_taken` is True if people choose the article in this form. Only then, the note contains the available
+    quantity.
     """
     if not article["active"]:
         return _("%(name)s: not active") % article

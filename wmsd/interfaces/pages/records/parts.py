@@ -1,4 +1,4 @@
-"""The pages of lots and serials, with their places, origins and destinations; the movements of an article."""
+"""The pages of lots and serials: where the goods are, came from and went to. Also the movements of an article."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -18,7 +18,7 @@ from wmsd.warehouse.stock import part_actions
 
 PER_PAGE: Final = 50
 FIRST: Final = 20
-"""The most records in a part of a page."""
+"""The maximum number of records in a part of a page."""
 ARTICLES: Final = BY_NAME["articles"]
 STOCK: Final = BY_NAME["stock"]
 AMOUNTS: Final = ("quantity", "reserved", "quarantined", "available")
@@ -26,9 +26,10 @@ DIRECTIONS: Final = ("in", "out")
 
 
 class Kind(NamedTuple):
-    """A kind of part of an article's goods: a lot, or a serial.
+    """A lot or a serial, as the kind of a page.
 
-    `field` is the field of records with the number of the part, and `title` is the name of the kind for people.
+    `field` is the name of the field with the number of the lot or serial. `title` is the name of the kind for
+    people.
     """
 
     field: str
@@ -75,8 +76,9 @@ async def _movements(
 ) -> Mapping[str, Any]:
     """Return the newest movements of an article, or of one of its lots or serials.
 
-    `of` is the filter for the lot or serial. In the result, `address` is the list of all movements in this
-    direction, and `all` is the list of all movements in both directions.
+    `of` is the filter for the lot or serial. `direction` is `in`, `out` or, for both directions, "" (empty). In
+    the result, `address` is the list of all movements in this direction, and `all` is the list of all movements in
+    both directions.
     """
     asked = {**of, **({"direction": direction} if direction else {})}
     query = {**asked, "per_page": str(most)}

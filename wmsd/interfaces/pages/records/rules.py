@@ -21,10 +21,10 @@ ORIGINS: Final = {
 
 
 async def rules_of(at: Workplace, resource: Resource, record_id: int) -> Mapping[str, Any] | None:
-    """Return the rules for a record, with the reason in `refused` if reading them fails.
+    """Return the rules for a record as `rules`. If they cannot be read, return the error message as `refused`.
 
     Return None if records of this kind have no rules, or if the person may not read rules. The `places` of a rule
-    are the pages where the person may change it.
+    are links to the pages where the person may change the rule.
     """
     if resource.rules is None or not at.may(resource.rules):
         return None
@@ -48,7 +48,7 @@ async def rules_of(at: Workplace, resource: Resource, record_id: int) -> Mapping
 def _places(
     at: Workplace, resource: Resource, rule: Mapping[str, Any], address: str, operator_id: int | None
 ) -> Iterator[tuple[str, str]]:
-    """Yield the address and the text of each page where the person may change the rule."""
+    """Yield a link to each page where the person may change the rule. A link is an address and a text."""
     for act in resource.acts:
         body = act.operation.body
         if act.changes and body is not None and rule["name"] in body.model_fields and at.may(act.operation):

@@ -1,4 +1,7 @@
-"""The explanation of a quantity, now or at a past time: the ledger in words, a chart, and the holders."""
+"""The page that explains a quantity in stock, now or at a past time.
+
+The page has the ledger in words, a chart, and the documents that reserve the stock now.
+"""
 
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -25,7 +28,7 @@ from wmsd.warehouse.stock.schema import MovementKind
 PER_PAGE: Final = 50
 STOCK: Final = BY_NAME["stock"]
 CHOSEN: Final = ("kind", "after", "until")
-"""The parameters that choose the movements of the list."""
+"""The URL parameters that filter the list of movements."""
 
 
 async def show(at: Workplace, request: web.Request) -> web.Response:
@@ -67,7 +70,7 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
 
 
 def _caused_by(explained: Mapping[str, Any]) -> Iterator[tuple[DocumentKind, int]]:
-    """Yield the documents that the explanation names."""
+    """Yield the kind and the id of each document that the explanation names."""
     count = explained["count"]
     if count is not None and count["document_id"] is not None:
         yield BY_MOVEMENT["count"], count["document_id"]

@@ -23,11 +23,14 @@ PER_PAGE: Final = 50
 OPEN: Final = frozenset({"pending", "held"})
 """The statuses of deliveries that are not sent yet."""
 CHOSEN: Final = "delivery:"
-"""The beginning of the name of the checkbox of a delivery."""
+"""The prefix in the name of a delivery's checkbox. The id of the delivery follows."""
 
 
 async def again(at: Workplace, request: web.Request) -> web.Response:
-    """Send the chosen deliveries again, in their order. If one is refused, show the reason above the list."""
+    """Send the selected deliveries again, in the order of their ids.
+
+    Stop at the first delivery that is refused, and show the reason above the list.
+    """
     sent = await browsers.form(at.person.browser)
     chosen = sorted(int(name.removeprefix(CHOSEN)) for name in sent if _is_box(name))
     for delivery in chosen:
@@ -45,10 +48,10 @@ async def again(at: Workplace, request: web.Request) -> web.Response:
 
 
 async def show(at: Workplace, request: web.Request, refused: Answer | None = None) -> web.Response:
-    """Show the log.
+    """Show the log of deliveries.
 
-    `refused` is the answer to a refused form. If the list or a filter has an error, the page shows that error
-    instead.
+    `refused` is the error answer to a form that the person has sent. If the list or a filter has an error, the
+    page shows that error instead of `refused`.
     """
     webhook_id = request.match_info["id"]
     webhook = await at.need(webhooks.get_webhook, path={"id": webhook_id})

@@ -16,9 +16,9 @@ from wmsd.interfaces.pages.webhooks.deliveries import OPEN
 from wmsd.interfaces.pages.work.requests import laid_out
 
 LAID_OUT: Final = 4096
-"""The most characters of a body that is also shown with one field per line."""
+"""A body with at most this number of characters is also shown with one field per line."""
 SHOWN_OF_BODY: Final = 8192
-"""The most characters of a body on a page. More would make the page heavy; the API returns the whole body."""
+"""The most characters of a body that a page shows, so that pages stay small. The API returns the whole body."""
 
 
 async def again(at: Workplace, request: web.Request) -> web.Response:

@@ -1,4 +1,4 @@
-"""The filters of a webhook's log: as a person types them, and as the operations take them."""
+"""The filters of a webhook's log."""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -18,8 +18,10 @@ LONG_AGO: Final = "1970-01-01T00:00:00Z"
 
 @dataclass(frozen=True, slots=True)
 class LogFilters:
-    """The filters of a log. `given` has the texts that the person entered, and `query` has the values for the
-    operation.
+    """The filters of a webhook's log.
+
+    `given` has the texts that the person typed. `query` has the filters as query parameters of the API. `errors`
+    has the error messages for each filter.
     """
 
     given: dict[str, str]
@@ -27,7 +29,7 @@ class LogFilters:
     errors: dict[str, list[str]] = field(default_factory=dict)
 
     def range(self) -> dict[str, object]:
-        """Return the body for the operation that sends all matching deliveries again."""
+        """Return the request body that selects all matching deliveries, to count them or to send them again."""
         several: dict[str, object] = {
             name: self.query[name].split(",") for name in ("status", "event") if name in self.query
         }
@@ -35,7 +37,7 @@ class LogFilters:
 
     @property
     def may_be_sent_again(self) -> bool:
-        """True if the person has chosen a status of finished deliveries, or no status.
+        """True if the status filter is empty, or if deliveries with that status are finished.
 
         Deliveries that still wait cannot be sent again.
         """

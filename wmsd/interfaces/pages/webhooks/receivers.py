@@ -17,11 +17,13 @@ from wmsd.interfaces.pages.webhooks.delivery import LAID_OUT, SHOWN_OF_BODY
 from wmsd.interfaces.pages.work.requests import laid_out
 
 LONGEST_AGE: Final = 300
-"""The age in seconds above which the page calls a delivery too old. The guide tells receivers to refuse these."""
+"""The page calls a delivery too old if its age is more than this number of seconds. The guide tells receivers to
+refuse such deliveries.
+"""
 
 
 async def change(at: Workplace, request: web.Request) -> web.Response:
-    """Change the answer or the secret of the receiver, according to the pressed button."""
+    """Give the receiver a new secret, or change its answer, depending on the pressed button."""
     sent = await browsers.form(at.person.browser)
     key, path = sent.get(KEY), {"id": request.match_info["id"]}
     if sent.get("act") == "secret":

@@ -1,4 +1,4 @@
-"""The page that sends all matching deliveries again: it shows their number first, and then the button."""
+"""The page that sends all matching deliveries again. It first shows how many deliveries match."""
 
 from collections.abc import Mapping
 from urllib.parse import urlencode
@@ -18,16 +18,19 @@ from wmsd.interfaces.pages.webhooks.log_filters import LogFilters
 
 
 async def show(at: Workplace, request: web.Request) -> web.Response:
-    """Show how many deliveries match.
+    """Show how many deliveries match the filters, and a button that sends these deliveries again.
 
-    The button sends only deliveries that were counted. Deliveries that are queued later are left out.
+    The button sends only the deliveries that were counted. Deliveries that are queued later are left out.
     """
     filters = await log_filters.read(at, request.query)
     return await _page(at, request, filters, log.count_webhook_range, filters.range())
 
 
 async def do(at: Workplace, request: web.Request) -> web.Response:
-    """Send the first group of deliveries again, or the next group if the form says where the last one ended."""
+    """Send the first group of matching deliveries again, or the next group.
+
+    The form field `after` is the end of the previous group. The first group has no such field.
+    """
     sent = await browsers.form(at.person.browser)
     filters = await log_filters.read(at, sent)
     after = {"after": int(sent["after"])} if sent.get("after", "").isdecimal() else {}
@@ -44,7 +47,10 @@ async def _page(
     document: Mapping[str, object],
     key: str | None = None,
 ) -> web.Response:
-    """Return the page with the deliveries that the operation has counted or sent again."""
+    """Run `operation`, which counts the matching deliveries or sends them again. Return the page with the result.
+
+    `document` is the request body for the operation, and `key` the idempotency key.
+    """
     path = {"id": request.match_info["id"]}
     is_sent = operation.writes
     webhook = await at.need(webhooks.get_webhook, path=path)

@@ -1,4 +1,7 @@
-"""Recipes in several languages that check the signature of a received delivery, with its real values."""
+"""Code examples in several languages that check the signature of a received delivery.
+
+The examples contain the values of this delivery, such as its secret and its body.
+"""
 
 import shlex
 from collections.abc import Callable, Mapping
@@ -8,14 +11,14 @@ from wmsd.base.dataclass import dataclass
 from wmsd.interfaces.pages.kit.text.code_literals import double_quoted_text, single_quoted_text
 
 LONGEST_LITERAL: Final = 2048
-"""The most characters of a body inside a recipe. A longer body is read from the file that the page offers."""
+"""The most characters of a body inside a recipe. If the body is longer, the recipe reads it from a file."""
 FILE: Final = "body.json"
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
     name: str
-    """The name in the page's addresses."""
+    """The name of the recipe in the address of the page."""
     language: str
     text: str
 
@@ -24,8 +27,9 @@ class Recipe:
 class Language:
     """A language for recipes.
 
-    `quote` returns a text as a literal of the language. `file` is the code that reads the body from the file.
-    `text` is the recipe, with the places {secret}, {id}, {timestamp}, {body} and {given} for the values.
+    `quote` returns a text as a string literal of the language. `file` is the code that reads the body from a file.
+    `text` is the template of the recipe. Its placeholders are {secret}, {id}, {timestamp}, {body} and {given},
+    which is the received signature.
     """
 
     name: str

@@ -17,7 +17,7 @@ from wmsd.interfaces.pages.records import browse
 from wmsd.interfaces.pages.records.browse import csv_of
 
 PER_PAGE: Final = MOST_SUBSCRIPTIONS
-"""A page shows all webhooks of a company, because a company cannot have more."""
+"""The page shows all webhooks of a company, because this is also the most webhooks that a company can have."""
 
 
 async def show(at: Workplace, request: web.Request) -> web.Response:

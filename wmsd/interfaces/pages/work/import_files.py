@@ -46,7 +46,7 @@ async def show(
 
 
 async def upload(at: Workplace, request: web.Request) -> web.Response:
-    """Receive the file, start the preview, and redirect to it."""
+    """Receive a file, start its preview, and redirect to the page of the upload."""
     browsers.check_origin(at.person.browser)
     arriving = at.door.arriving
     if arriving[at.address] >= MOST_ARRIVING:
@@ -77,7 +77,10 @@ async def upload(at: Workplace, request: web.Request) -> web.Response:
 
 
 async def show_upload(at: Workplace, request: web.Request, refused: Answer | None = None) -> web.Response:
-    """Show an upload: its preview, the questions about it, its import, or the reason of its refusal."""
+    """Show an upload with its preview. If the upload already has an import, redirect to the import.
+
+    `refused` is the error answer to a form of this page. The page then shows the error.
+    """
     found = await _upload(at, request)
     if found["import_id"] is not None and refused is None:
         return go_to(f"{at.address}/imports/{found['import_id']}?done=new")
@@ -143,7 +146,7 @@ async def _look(at: Workplace, upload: str, typed: Mapping[str, Any], sent: Sent
 
 
 def _kinds(at: Workplace) -> list[str]:
-    """Return the kinds of records that the person may import here.
+    """Return the kinds of records that the person may import into the company.
 
     Raise Problem (403) if the person may not import files.
     """

@@ -1,7 +1,6 @@
-"""The event stream of a browser: it names changed companies, so that open pages reload.
+"""The event stream of a browser. It names the companies that have changed, so that open pages can reload.
 
-An open page does not count as a use of the session. A person who does nothing is signed out after the usual time,
-whatever is on the screen.
+An open page does not keep a session active. A person who does nothing is signed out after the usual time.
 """
 
 from dataclasses import replace
@@ -20,11 +19,13 @@ from wmsd.interfaces.pages.kit.rendering import HEADERS
 LIVE: Final = "/live"
 STREAM: Final = "text/event-stream"
 BEAT_SECONDS: Final = 10.0
-"""The longest time without a message. After this time, the server notices that a browser has gone."""
+"""The longest time between two messages of a stream. When sending a message fails, the server knows that the
+browser has disconnected.
+"""
 LEAST_SECONDS: Final = 1.0
-"""The shortest time between two messages for up to `AT_FULL_PACE` streams.
+"""The shortest time between two messages of a stream, if at most `AT_FULL_PACE` streams are open.
 
-With more streams the time grows, because requests for work come first.
+With more open streams, this time is longer, because other requests are more important.
 """
 AT_FULL_PACE: Final = 100
 
@@ -37,9 +38,9 @@ class Live:
     async def stream(self, request: web.Request) -> web.StreamResponse:
         """Send the event stream of a browser.
 
-        A browser that is not signed in gets the status 204, and then does not try again. Raise Problem (503) if
-        the person has too many streams, or if there are too many in total. The page then does not reload by
-        itself, and tries to connect again later.
+        Answer with the status 204 if nobody is signed in. The browser then does not connect again. Raise Problem
+        (503) if the person has too many streams, or if there are too many in total. The open page then does not
+        reload automatically, and tries to connect again later.
         """
         browser = replace(self._door.browser(request), asks_by_itself=True)
         if browser.secret is None:

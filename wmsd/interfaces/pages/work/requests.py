@@ -30,7 +30,7 @@ NOT_KEPT: Final = (
 
 
 def in_words(text: str | None) -> str:
-    """Return a reason or a remedy in the language of the page. Sentences outside of the catalogue stay English."""
+    """Translate a reason or a remedy into the language of the page. A text without a translation stays English."""
     if not text:
         return ""
     whole = translate_error(text)
@@ -40,9 +40,10 @@ def in_words(text: str | None) -> str:
 
 
 def _sentence(text: str) -> str:
-    """Return a sentence in the language of the page.
+    """Translate a sentence into the language of the page.
 
-    The sentence may be the message of an answer, a colon, and a list of the fields with their errors.
+    After a colon, the sentence may list fields with their errors. The message and each error are then translated
+    separately.
     """
     whole = translate_error(text)
     said, colon, wrong = text.partition(": ")
@@ -96,9 +97,9 @@ def _query(given: Mapping[str, str]) -> dict[str, str]:
 
 
 def _list(at: Workplace, request: web.Request, found: Answer, typed: str = "") -> web.Response:
-    """Return the page with the list, or with the reason why it cannot be shown.
+    """Return the page with the list of requests. If `found` is an error, the page shows the error instead.
 
-    `typed` is an id that was not found.
+    `typed` is the request id that the person typed, if there is no such request.
     """
     body = found.body if found.is_good else {"data": [], "next_cursor": None}
     given = {name: request.query[name] for name in FILTERS if request.query.get(name)}
@@ -125,7 +126,9 @@ def _list(at: Workplace, request: web.Request, found: Answer, typed: str = "") -
 
 
 def laid_out(text: str | None) -> str | None:
-    """Return JSON with one field per line. Text that is not JSON, or that has a field twice, stays as it is."""
+    """Return JSON text with one field per line. Return the text unchanged if it is not JSON, or if an object in it
+    has two fields with the same name.
+    """
     if text is None:
         return None
     try:

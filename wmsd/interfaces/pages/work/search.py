@@ -51,7 +51,11 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
 
 
 def _shown(hit: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a hit with its address below the company's address, and with the names of its kind and its field."""
+    """Return the hit with additional values for the page.
+
+    `address` is the address of the record, relative to the address of its company. `what` names the kind of
+    record. `where` names the field that was found, and is empty for codes and names.
+    """
     field = PART_FIELDS.get(hit["kind"])
     is_plain = hit["found_in"] in ("code", "name") or field is not None
     return {
@@ -63,7 +67,7 @@ def _shown(hit: Mapping[str, Any]) -> dict[str, Any]:
 
 
 async def _request(at: Workplace, text: str) -> Sequence[dict[str, Any]]:
-    """Return the stored API request with this id as a hit, or an empty list if there is no such request."""
+    """Find the stored API request with the id `text`. Return a list with this hit, or an empty list."""
     if len(text) > LONGEST_ID or not text.replace("-", "").isalnum() or not at.may(get_request):
         return []
     found = await at.ask(get_request, path={"request_id": text}, is_counted=True)

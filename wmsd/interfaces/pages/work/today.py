@@ -25,7 +25,7 @@ from wmsd.warehouse.sales_orders.kind import SALES_ORDERS
 
 PER_PAGE: Final = 50
 PAGES_OF: Final = {kind.table.name: kind.table.name.replace("_", "-") for kind in DOCUMENTS}
-"""The names of lists of documents in addresses, by the name of the table of the kind."""
+"""For each kind of document, by the name of its table: the name of its list in page addresses."""
 
 
 async def show(at: Workplace, request: web.Request) -> web.Response:
@@ -67,7 +67,7 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
 
 
 class Total(NamedTuple):
-    """A total of all companies. `value` is None if the person may not see it."""
+    """A number summed over all companies, with its link. `value` is None if the person may not see the number."""
 
     value: int | None
     text: str
@@ -94,8 +94,9 @@ def _totals(today: Mapping[str, Any], columns: Sequence[Column]) -> list[Total]:
 
 
 def _more_late(today: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return a text with the number of late documents that the page leaves out, and the address of their list, for
-    each kind with such documents.
+    """Return a link for each kind of document that has more late documents than the page shows.
+
+    A link is a text with the number of documents that are not shown, and the address of the list.
     """
     found = []
     for kind, name, text in (

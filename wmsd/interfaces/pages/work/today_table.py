@@ -21,10 +21,11 @@ ZERO: Final = '<td class="num zero">0</td>'
 
 
 class Column(NamedTuple):
-    """A column of the table, with a number for each company.
+    """A column of the table. Each company has a number in the column.
 
-    `tone` is the CSS class of a number other than 0. `path` is the address of the list of the counted records,
-    below the company's address. `limit` is the name of a second number, below which the first number should stay.
+    `tone` is the CSS class of a number other than 0. `path` is the address of the list with the counted records,
+    relative to the address of the company. `limit` is the name of a second number, such as a total. The cell then
+    shows the first number as a part of the second.
     """
 
     name: str
@@ -55,7 +56,10 @@ def today_columns(day: str) -> Sequence[Column]:
 
 
 def _due_list(kind: DocumentKind, first: str = "", last: str = "") -> str:
-    """Return the address of the open documents that are due from `first` to `last`, below a company's address."""
+    """Return the address of a list, relative to the address of a company.
+
+    The list has the open documents of this kind that are due from the day `first` to the day `last`.
+    """
     due = kind.table.due
     assert due is not None
     days = {name: day for name, day in ((due.range.first, first), (due.range.last, last)) if day}
@@ -63,10 +67,10 @@ def _due_list(kind: DocumentKind, first: str = "", last: str = "") -> str:
 
 
 def list_of_total(name: str, total: int, companies: Sequence[Mapping[str, Any]]) -> str:
-    """Return the address to which a total links.
+    """Return the address to which a total links. `name` is the name of the column.
 
-    If all counted records are of one company, it is the list of this company. Otherwise it is the table of all
-    companies.
+    If all counted records belong to one company, link to the list of this company. Otherwise link to the table of
+    all companies.
     """
     having = [each for each in companies if each[name]]
     path = next(each.path for each in today_columns(having[0]["day"]) if each.name == name) if having else ""
@@ -76,8 +80,8 @@ def list_of_total(name: str, total: int, companies: Sequence[Mapping[str, Any]])
 def company_rows(companies: Sequence[Mapping[str, Any]]) -> Markup:
     """Return a table row for each company.
 
-    Each number has a heading, which a phone shows next to it. Each number links to a list for the current day of
-    its company.
+    Each number links to a list for the current day of the company. On a phone, the column heading is shown next to
+    each number.
     """
     columns = {day: today_columns(day) for day in {each["day"] for each in companies}}
     return Markup("\n".join(_row(each, columns[each["day"]]) for each in companies))  # noqa: S704 -- names are escaped

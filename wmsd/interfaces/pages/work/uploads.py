@@ -44,10 +44,11 @@ class Sent:
 
 
 async def receive_upload(browser: Browser, target: Path | None, most: int, too_large: str) -> Sent:
-    """Receive a form of this origin and session. Write its file to `target`, or to memory if `target` is None.
+    """Receive a form that a page of this site sent in this session. Write its file to `target`.
 
-    `too_large` is the error for a file of more than `most` bytes. Raise Problem (403, 415, 413, 408, 400, 503) or
-    OSError if the form cannot be received.
+    If `target` is None, keep the file in memory. `most` is the largest size of the file in bytes, and `too_large`
+    the error message for a larger file. Raise Problem (403, 415, 413, 408, 400, 503) or OSError if the form cannot
+    be received.
     """
     browsers.check_origin(browser)
     request = browser.request
@@ -113,7 +114,11 @@ class _Receiving:
             self._sent.fields[name] = text
 
     async def _take_file(self, part: BodyPartReader) -> None:
-        """Receive the file. The form token comes first, so that no file from another site's form is written."""
+        """Receive the file, and write it to the target or keep it in memory.
+
+        Raise Problem (403) if the form did not send its token before the file. Then nothing is written, because
+        another site may have sent the form.
+        """
         if not self._is_own:
             browsers.check_token(self._browser, "")
         self._sent.file_name = _name(part.filename)
@@ -133,7 +138,7 @@ class _Receiving:
             await asyncio.to_thread(self._write, file, self._target.parent, waiting)
 
     async def _chunks(self, part: BodyPartReader) -> AsyncIterator[bytes]:
-        """Yield the chunks of the file. Raise Problem (413) after `most` bytes."""
+        """Yield the chunks of the file. Raise Problem (413) if the file is too large."""
         while chunk := await self._wait(part.read_chunk(BLOCK)):
             self._sent.bytes += len(chunk)
             if self._sent.bytes > self._most:
@@ -141,9 +146,10 @@ class _Receiving:
             yield chunk
 
     def _write(self, file: IO[bytes], folder: Path, chunks: list[bytes]) -> None:
-        """Write the chunks, after a check of the free disk space: many files may arrive together.
+        """Check the free disk space of `folder`, and write the chunks to `file`.
 
-        Raise Problem (503) if there is not enough space, or OSError if a chunk cannot be written.
+        Each call checks the space again, because other files may arrive at the same time. Raise Problem (503) if
+        there is not enough space, or OSError if a chunk cannot be written.
         """
         disk = disk_of(folder)
         if disk.free < disk.refused_below + sum(map(len, chunks)):
@@ -151,7 +157,10 @@ class _Receiving:
         file.writelines(chunks)
 
     async def _wait(self, reading: Awaitable[Result]) -> Result:
-        """Return the result of `reading`. Raise Problem (408) if it is late, or (503) if the server stops."""
+        """Wait for `reading`, which receives the next part of the form, and return its result.
+
+        Raise Problem (408) if the form arrives too slowly, or Problem (503) if the server stops.
+        """
         try:
             async with waiting_for_body(self._request, self._until):
                 found = await reading
@@ -166,7 +175,7 @@ class _Receiving:
 
 
 def _name(sent: str | None) -> str:
-    """Return the last part of a file name, without invisible characters."""
+    """Return the file name without folders and invisible characters, or `file.csv` if nothing is left."""
     last = (sent or "").replace("\\", "/").rpartition("/")[2]
     shown = "".join(each for each in last if each.isprintable())
     return shown[:LONGEST_NAME] or "file.csv"

@@ -1,8 +1,8 @@
 """The doctor's findings in the language of the page.
 
-A finding is stored as English sentences. Its kind declares these sentences with named places for values, the
-facts. This module finds the facts in a stored sentence, and puts them into the translation. A sentence without a
-matching declaration, such as a sentence of another version, stays in English.
+A finding is stored as English sentences. Its kind declares these sentences with named placeholders for the values.
+This module finds the values in a stored sentence, and puts them into the translation. A sentence without a
+matching declaration, such as a sentence of another version of wmsd, stays in English.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from wmsd.contract.findings import FindingKind
 
 A_SENTENCE: Final = "sentence"
-"""The name of a place whose value is a whole sentence, which is translated like an error."""
+"""The name of a placeholder whose value is a whole sentence. This sentence is translated like an error."""
 DEEPEST: Final = 5
-"""The most levels of translated texts that are nested in each other."""
+"""The maximum depth of translated texts inside each other."""
 
 
 def sentence_of(found: Mapping[str, Any]) -> str:
@@ -33,9 +33,9 @@ def remedy_of(found: Mapping[str, Any]) -> str:
 
 
 def fact_of(text: str, words: Sequence[str]) -> str:
-    """Return a value in a sentence, such as the sentence of an alert, in the language of the page.
+    """Return a value of a sentence in the language of the page. The value can itself be a sentence.
 
-    `words` are the declared texts that the value may be.
+    The value is translated only if it matches one of the declared texts `words`.
     """
     return text if current.get() == DEFAULT else _fact("", text, words, 0)
 
@@ -83,7 +83,9 @@ def _fact(name: str, text: str, words: Sequence[str], depth: int) -> str:
 
 
 def facts_in(declared: str, text: str) -> Mapping[str, str] | None:
-    """Return the values in `text` by the names of their places, or None if `text` is not the declared sentence."""
+    """Return the values in `text` by the names of their placeholders in `declared`. Return None if `text` does not
+    match `declared`.
+    """
     pattern, names = _pattern(declared)
     values = ([] if text == declared else None) if not names else pattern.values_in(text)
     if values is None:
@@ -93,10 +95,10 @@ def facts_in(declared: str, text: str) -> Mapping[str, str] | None:
 
 
 def _is_plain(declared: str, text: str) -> bool:
-    """Return True if it is clear where each value in `text` begins and ends.
+    """Return True if the beginning and the end of each value in `text` are certain.
 
-    It is not clear if a value contains words of the declared sentence. An article's code, for example, may contain
-    any words.
+    They are uncertain if a value contains words of the declared sentence. An article's code, for example, may
+    contain any words.
     """
     pattern, _ = _pattern(declared)
     return all(text.count(piece) == 1 for piece in pattern.pieces[1:-1])
@@ -127,10 +129,10 @@ def _kinds() -> Mapping[str, "FindingKind"]:
 
 @cache
 def _words_of_promises() -> Mapping[str, Sequence[str]]:
-    """Return, for each promise, the texts that a sentence about it may contain.
+    """Return, for each promise, the texts that can be translated in a sentence about this promise.
 
-    A promise is a sentence about data that is always true in an undamaged file. The texts are the promise itself,
-    and its words for records and values.
+    A promise is a sentence about the data that is true in every undamaged file. The texts are the promise itself,
+    and the texts that name its records and values.
     """
     from wmsd.maintenance.file_checks.company_checks import PROMISES
 
@@ -139,7 +141,9 @@ def _words_of_promises() -> Mapping[str, Sequence[str]]:
 
 @cache
 def _file_sentences() -> Sequence[tuple[str, Sequence[str]]]:
-    """Return the declared sentences about files, each with the texts of wmsd that may be in its places."""
+    """Return the declared sentences about files. Each sentence has the texts that can be values of its
+    placeholders.
+    """
     from wmsd.db.files.integrity import WORDS
     from wmsd.maintenance.file_checks.company_checks import READINGS
     from wmsd.maintenance.file_checks.sentences import MORE, SENTENCES

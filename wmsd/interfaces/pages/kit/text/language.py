@@ -1,9 +1,9 @@
-"""The language of a page: the choice of its person, or else the browser's preference (RFC 9110, 12.5.4).
+"""The language of a page: the choice of its user, or else the preference of the browser (RFC 9110, 12.5.4).
 
-English is in the code and in the templates. The other languages are in `catalogues/`, as PO files of gettext.
-Errors of operations are English sentences, too. In a catalogue, they have the context `error`, with `{}` in place
-of each value. The doctor's findings have the context `finding`, and the named places of their declarations
-(`finding_sentences.py`).
+The texts in the code and in the templates are English. The other languages are in `catalogues/`, as PO files of
+gettext. Errors of operations are English sentences, too. In a catalogue, they have the context `error`, with `{}`
+in place of each value. The doctor's findings have the context `finding`, with named placeholders (see
+`finding_sentences.py`).
 """
 
 import gettext
@@ -32,7 +32,7 @@ OFFERED: tuple[str, ...] = ("en", "ro")
 ERROR: Final = "error"
 FINDING: Final = "finding"
 LONGEST_TRANSLATED: Final = 2000
-"""The most characters of a sentence that is compared with the patterns."""
+"""The maximum number of characters of a sentence that is compared with the patterns."""
 ENDS: Final = (".", "?", "!")
 PLACES: Final = re.compile(r"\{\w+\}")
 BETWEEN_SENTENCES: Final = re.compile(r"(?<=[.]) (?=[A-Z])")
@@ -116,7 +116,8 @@ def translate_count(singular: str, plural: str, number: int) -> str:
 def finding_text(declared: str) -> str:
     """Return a declared text of the doctor in the language of the page.
 
-    A text that is also an error is in the catalogues only as this error, with `{}` in place of each named place.
+    If the text is also an error, the catalogues contain only the error, with `{}` in place of each named
+    placeholder.
     """
     catalogue = _catalogue(current.get())
     found = catalogue.pgettext(FINDING, declared)
@@ -166,7 +167,7 @@ def _translate_one(language: str, sentence: str) -> str | None:
 
 
 def _value(language: str, text: str) -> str:
-    """Return the translation of a value in a sentence.
+    """Return the translation of a value in a sentence, or the value itself if it has no translation.
 
     A value may be a text of wmsd, such as the name of a kind of record, or a whole sentence.
     """
@@ -180,8 +181,8 @@ def _word(language: str, text: str) -> str:
 def _plain(language: str, text: str) -> str | None:
     """Return the translation of a text without values, or None if the catalogue lacks it.
 
-    A text with `{}` is never looked up. If a value is `{}`, the text is equal to the entry of its pattern, and the
-    translation would contain empty places.
+    Also return None if the text contains `{}`. Such a text could be equal to a pattern in the catalogue, and its
+    translation would contain `{}` instead of a value.
     """
     if not text or PLACE in text:
         return None

@@ -88,9 +88,10 @@ def month_before(moment: datetime) -> datetime:
 
 
 def earlier(text: str, not_before: str) -> list[tuple[str, str]]:
-    """Return the moments before `text` that a page offers, each as its name and the moment.
+    """Return the moments before `text` that a page offers, each with its name.
 
-    The last one is `not_before`, the first movement. Return [] if `text` is not later.
+    The last one is `not_before`, the moment of the first movement. Return [] if `text` is not later than
+    `not_before`.
     """
     if text <= not_before:
         return []

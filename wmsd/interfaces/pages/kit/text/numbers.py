@@ -12,9 +12,9 @@ from wmsd.interfaces.pages.kit.text.language import formats, translate_error
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
 
 MOST_DIGITS: Final = 18
-"""The most digits of a whole number that is read as an int."""
+"""The maximum number of digits of a whole number that is read as an int."""
 LONGEST: Final = 100
-"""The most characters that are read as a number."""
+"""The maximum number of characters of a text that is read as a number."""
 WHOLE: Final = "30"
 """An example of a whole number, for errors."""
 BLANK: Final = "\u202f"

@@ -20,7 +20,7 @@ STATUSES: Final = {
     "RECEPTIONAT": "Received",
     "FINALIZAT": "Finished",
 }
-"""The statuses of documents."""
+"""The English words for the statuses of documents."""
 DISPOSITIONS: Final = {"RESTOC": "Restock", "CARANTINA": "Quarantine", "DISTRUS": "Destroyed"}
 """What happens to returned goods."""
 LABEL_SIZES: Final = {
@@ -115,9 +115,9 @@ def grouped_number(value: Decimal | int) -> str:
 
 
 def opens(name: str, abilities: Mapping[str, str]) -> str:
-    """Return what an ability or a module allows, or "" if its name already says it.
+    """Return what an ability or a module allows, or "" if the name already says it.
 
-    `abilities` are the abilities in force with their texts.
+    `abilities` has the descriptions of the abilities in force, by name.
     """
     found = "everything" if name == EVERYTHING else abilities.get(name) or MODULES.get(name, "")
     return "" if found == name else _(found)

@@ -1,6 +1,6 @@
-"""The time zone of a page: the choice of its person, or else the zone of the company or the installation.
+"""The time zone of a page: the choice of its user, or else the zone of the company or the installation.
 
-The API writes UTC. Pages show the local time of this zone, and convert what people type to UTC.
+The API writes UTC. Pages show the local time of this zone, and convert times that people type to UTC.
 """
 
 from contextvars import ContextVar
@@ -38,7 +38,7 @@ def name() -> str:
 
 
 def distance_from_utc() -> str:
-    """Return the current distance of the time zone from UTC, such as +02:00."""
+    """Return the current offset of the time zone from UTC, such as +02:00."""
     here = current.get()
     return offset(here.now.astimezone(here.zone))
 
@@ -61,9 +61,9 @@ def local_text(text: str) -> str:
 
 
 def which(text: str) -> str:
-    """Return the text that follows the time when a page shows this moment of the API.
+    """Return the suffix that a page adds to the local time of a moment of the API.
 
-    Return the offset from UTC if the clocks show this time twice, ` UTC` in the zone UTC, else "".
+    The suffix is the offset from UTC if the clocks show this time twice, ` UTC` in the zone UTC, and otherwise "".
     """
     zone = current.get().zone
     if zone is UTC_ZONE:
