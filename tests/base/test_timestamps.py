@@ -32,7 +32,7 @@ def test_microseconds_are_exact(moment: datetime) -> None:
 
 FORM = "must be an ISO 8601 date and time, such as 2026-11-20T13:25:00Z"
 OFFSET = "must have an offset from UTC, such as Z or +02:00"
-RANGE = "is too early or too late"
+RANGE = "must be in the years 1 to 9999"
 
 
 @pytest.mark.parametrize(

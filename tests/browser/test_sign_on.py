@@ -120,6 +120,6 @@ def test_links_of_other_sites_open_the_page(browser: Browser, address: str) -> N
 def test_nobody_comes_in_whom_no_rule_fits(browser: Browser, address: str) -> None:
     with opened(browser, address) as page:
         sign_on(page, "ion")
-        expect(page.locator("main")).to_contain_text("no rule fits this account")
+        expect(page.locator("main")).to_contain_text("no rule matches this account")
         page.goto("/today")
         expect(page.locator("h1")).to_have_text("Sign in to wmsd")

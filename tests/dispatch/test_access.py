@@ -54,7 +54,7 @@ async def test_abilities_outside_the_whitelist_are_422_and_beyond_the_user_403(w
     refused = await sign_in(world, 422, abilities=["articles:read", "articles:eat", "returns:write"])
     assert refused["errors"] == {
         "abilities.1": ["is not an ability of this platform; the nearest is articles:read"],
-        "abilities.2": ["is not needed here: returns:read is enough"],
+        "abilities.2": ["is not needed here and cannot be granted: use returns:read instead"],
     }
     await world.new_user("member@example.com", "member", ["ACME"], ["articles:read"])
     await sign_in(world, 403, email="member@example.com", abilities=["articles:write"])

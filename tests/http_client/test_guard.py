@@ -118,7 +118,10 @@ def test_the_service_does_not_call_itself(monkeypatch: pytest.MonkeyPatch) -> No
         ["127.0.0.1/32", "127.0.0.9/32", "::1/128", "192.168.0.0/16"], own_ports=[8480], allow_ports=[8480, 8481]
     )
     for address in ("127.0.0.1", "127.0.0.9", "::1"):
-        assert listed.objection(address, "https", 8480) == f"{address} at port 8480 is this service itself."
+        assert (
+            listed.objection(address, "https", 8480)
+            == f"{address} at port 8480 is the address of wmsd. Use the address of another service."
+        )
         assert listed.objection(address, "https", 8481) is None
     assert listed.objection("192.168.255.1", "https", 8480) is None
     monkeypatch.setattr(module, "is_here", lambda ip: True)

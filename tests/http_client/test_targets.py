@@ -139,7 +139,9 @@ def test_addresses_are_judged_at_once(host: str) -> None:
 
 def test_the_own_port() -> None:
     guard = Guard(["127.0.0.1/32"], own_ports=[8480], allow_ports=["8000-8999"])
-    assert url_errors("https://127.0.0.1:8480/", guard) == ["127.0.0.1 at port 8480 is this service itself."]
+    assert url_errors("https://127.0.0.1:8480/", guard) == [
+        "127.0.0.1 at port 8480 is the address of wmsd. Use the address of another service."
+    ]
     assert url_errors("https://127.0.0.1:8481/", guard) == []
 
 

@@ -202,7 +202,11 @@ async def test_a_serial_that_an_order_has_taken_is_refused(world: World) -> None
     with pytest.raises(ImportRefused) as refused:
         take(database.staging(), "stock-count", text, OtherSerialIsHeld(database.staging()))
     assert refused.value.outcome.errors.first == [
-        CellError(2, "serial", "S2 is reserved by an order and must stay in its place")
+        CellError(
+            2,
+            "serial",
+            "S2 is reserved by an order: its lot and its quarantine cannot be changed, and it must stay in stock",
+        )
     ]
     assert await store.parts(SERIAL) == {("X", "S1"): (1, 0), ("X", "S2"): (1, 0)}
 
@@ -248,7 +252,7 @@ async def test_an_import_that_is_made_meanwhile_is_not_taken_back(
             import_beside(staging, KINDS["clients"], text, recording=Recording("clients", "file.csv"))
 
     text = await undo_while(monkeypatch, world, take_clients)
-    assert text == "Import 2 ran in the meantime: to undo that import, try again."
+    assert text == "The newer import 2 ran in the meantime: to undo the newer import, try again."
     assert await world.rows("SELECT quantity FROM stock") == [(12_000_000,)]
     assert await world.rows("SELECT code FROM clients") == [("C1",)]
 
@@ -337,7 +341,7 @@ async def test_stock_that_was_sold_is_not_sold_again(world: World) -> None:
     )
     assert errors == [
         CellError(3, "partner_code", "is not a partner of this company"),
-        CellError(4, "quantity", "is more than is in stock: 1 available, 9 wanted"),
+        CellError(4, "quantity", "is more than the available stock: 1 available, 9 requested"),
     ]
     assert await orders(world) == [("THEIRS", "CREAT", "P1")]
 

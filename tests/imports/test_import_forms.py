@@ -98,8 +98,8 @@ def test_a_thousand_or_one_is_asked(tenant: Tenant) -> None:
 def test_the_question_names_the_row_that_shows_a_mark(tenant: Tenant) -> None:
     content = "code;name;weight_kg\nA;Apple;1,250\nB;Bolt;2\nC;Coil;0,5\n"
     sentence = (
-        'Row 2, weight_kg: "1,250" means 1250 with a decimal point, and 1.25 with a decimal comma. Row '
-        '4, weight_kg: "0,5" has a decimal comma, which is probably right. Choose the decimal mark of '
+        'Row 2, weight_kg: "1,250" means 1250 with a decimal point, and 1.25 with a decimal comma. The '
+        'file probably uses a decimal comma, because row 4, weight_kg has "0,5". Choose the decimal mark of '
         "the file. Use --decimal comma or --decimal point."
     )
     command = ("import", "articles", "-", "--company", tenant.code)

@@ -70,7 +70,7 @@ OF_RULES: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any], Mapping[str, 
     "/api/sales-orders": (
         {},
         {"quantity": 99},
-        {"{line}.quantity": "is more than is in stock: 4 available, 99 wanted"},
+        {"{line}.quantity": "is more than the available stock: 4 available, 99 requested"},
     ),
     "/api/returns": (
         {"sales_order_id": 1},

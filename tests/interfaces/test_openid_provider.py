@@ -135,7 +135,7 @@ async def test_new_users_get_what_their_groups_give(tmp_path: Path) -> None:
         assert (user.name, user.role) == ("Name of ana", "company-admin")
         assert user.company_ids == {world.company}
         assert (await visitor.get("/today")).status == 200
-        for who, says in (("ion", "no rule fits this account"), ("unverified", "is verified")):
+        for who, says in (("ion", "no rule matches this account"), ("unverified", "is verified")):
             other, refused = await signed_on(world, who)
             assert (refused.status, says in refused.text) == (403, True), refused.text
             assert other.secret is None

@@ -155,9 +155,10 @@ RULE = '[[sign_on.providers.rules]]\nclaim = "groups"\nvalue = "a"\n'
         ),
         (
             PROVIDER + RULE + 'abilities = ["*"]\n',
-            "sign_on.providers.0.rules.0.abilities contains '*', which is not an ability. The abilities",
+            "sign_on.providers.0.rules.0.abilities contains '*', which is not an ability. Use one of the "
+            "abilities",
         ),
-        (PROVIDER + RULE + 'abilities = ["ofice"]\n', "and the sets are office, warehouse, reads-only"),
+        (PROVIDER + RULE + 'abilities = ["ofice"]\n', "or one of the ability sets office, warehouse, reads-only"),
         (
             PROVIDER + RULE + 'role = "platform-admin"\ncompanies = ["A"]\n',
             "rules.0 has companies, but a platform",
@@ -316,7 +317,7 @@ def test_the_check_tries_what_the_settings_name(home: Home) -> None:
     assert (done.code, done.out) == (1, "")
     assert done.err.splitlines()[2:] == [
         f"Error: {home.folder}/secret, named in metrics.token_file, does not have the required content. "
-        f"The file {home.folder}/secret must contain one word of at least 20 characters.",
+        f"The file {home.folder}/secret must contain one secret of at least 20 characters, without spaces.",
         "  Correct the content of the file, or correct metrics.token_file.",
         f"Error: wmsd cannot write in {home.folder}/logs, named in log.file: no such file or directory.",
         "  Create the folder or mount its disk, allow the user that runs wmsd to write there, or "

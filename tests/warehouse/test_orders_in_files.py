@@ -55,7 +55,7 @@ async def test_rows_without_a_code_are_of_the_order_before_them_with_their_exter
 
 async def test_one_cannot_have_what_those_before_it_have(world: World) -> None:
     errors = await refused(world, "O1,,6,", "O2,,5,", "O3,,4,")
-    assert errors == [CellError(3, "quantity", "is more than is in stock: 4 available, 5 wanted")]
+    assert errors == [CellError(3, "quantity", "is more than the available stock: 4 available, 5 requested")]
 
 
 async def test_what_a_cancelled_one_gives_back_those_after_it_may_have(world: World) -> None:
@@ -65,7 +65,9 @@ async def test_what_a_cancelled_one_gives_back_those_after_it_may_have(world: Wo
 
 async def test_what_one_before_it_has_shipped_none_can_name(world: World) -> None:
     errors = await refused(world, "O1,LIVRAT,4,", "O2,,1,OLD")
-    assert errors == [CellError(3, "quantity", "is more than lot OLD has: 0 available, 1 wanted")]
+    assert errors == [
+        CellError(3, "quantity", "is more than the available stock of lot OLD: 0 available, 1 requested")
+    ]
 
 
 async def test_what_one_after_it_names_leaves_with_one_that_was_before_it(world: World) -> None:

@@ -21,11 +21,12 @@ SIGNATURE_BYTES: Final = 12
 BEGAN: Final = "@"
 """The separator before the digest of the start parameters. No name of an epoch contains this character."""
 ANOTHER_BEGINNING: Final = (
-    "differs from the value in the request that started this cursor: send that value or no value, or start "
+    "must be the same as in the first request of this cursor, or be left out. To use another value, start "
     "again without a cursor"
 )
 UNKNOWN: Final = (
-    "is not a cursor of this company, list and filters; after a restore, read everything again without a cursor"
+    "does not belong to this company, this list and these filters. Start again without a cursor; after a "
+    "restore, read all records again"
 )
 
 

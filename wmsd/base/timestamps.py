@@ -55,7 +55,7 @@ def from_text(text: str) -> datetime:
     try:
         return moment.astimezone(UTC)
     except OverflowError:
-        raise ValueError("is too early or too late") from None
+        raise ValueError("must be in the years 1 to 9999") from None
 
 
 def microseconds(moment: datetime) -> int:

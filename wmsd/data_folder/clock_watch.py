@@ -169,6 +169,6 @@ class ClockWatch:
         self._is_kept = False
         found = self._steadiness.known
         if found.doubted_since is None:
-            LOG.info("the clock can be trusted again: old data is deleted as before")
+            LOG.info("the clock is trusted again: wmsd deletes old data as before")
         else:
             LOG.warning(sentence(found.doubted_since, found.step))

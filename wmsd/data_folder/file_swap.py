@@ -100,7 +100,8 @@ def finish_swap(data: Path) -> None:
             renames = [Rename(source, target) for source, target in json.load(file)]
         except (ValueError, TypeError):
             raise StorageError(
-                f"{journal}, which records an interrupted restore, cannot be read. Nothing was changed."
+                f"{journal}, which records an interrupted restore, cannot be read. Nothing was changed. Copy "
+                "the data folder, and restore a backup into a new folder."
             ) from None
         _have_replicas_let_go(data, renames)
         for each in renames:

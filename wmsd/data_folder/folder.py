@@ -107,9 +107,8 @@ class DataFolder:
         if orphans:
             raise StorageError(
                 f"{self.path} has files of companies ({orphans[0].name} …), but no platform.db. Nothing was "
-                "changed. If you have a copy of platform.db, put it back together with its platform.db-wal, "
-                "or choose "
-                f"another folder with --data. {next_steps(self.path, backups)}"
+                "changed. Put platform.db back together with its platform.db-wal, or name another folder with "
+                f"--data. {next_steps(self.path, backups)}"
             )
 
     def make_place(self) -> None:
@@ -169,11 +168,9 @@ class DataFolder:
                 errno.EDQUOT,
             ):  # without a server there is no guide to refer to
                 raise StorageError(
-                    f"The data folder {self.path} cannot be written: the disk is full. Free some space on "
-                    "the disk, then try again. You may delete old log files (wmsd.log.1 and so on), folders "
-                    "that a restore or an upgrade left in the data folder over a week ago (replaced-…, "
-                    "before-…), and the oldest backups, if a newer backup is verified. Never delete files "
-                    "that end with .db or -wal."
+                    f"The data folder {self.path} cannot be written: the disk is full. Delete old log files "
+                    "(wmsd.log.1 and so on), folders of a restore or upgrade that are over a week old "
+                    "(replaced-…, before-…), or old backups, but no files that end with .db or -wal."
                 ) from None
             raise StorageError(f"The data folder {self.path} cannot be written: {reason_of(error)}.") from None
         finally:

@@ -30,9 +30,9 @@ OLDER: Final = (
 )
 
 AHEAD: Final = (
-    "the last change of company %s has the time %s: the clock was wrong then, or is wrong now. "
-    "Until that time, later changes of this company get an `updated_at` just after that time, in "
-    "the right order"
+    "the last change of company %s has the time %s, so the clock was wrong then or is wrong now: check the "
+    "clock. Until that time, later changes of this company get an `updated_at` just after it, in the right "
+    "order"
 )
 
 
@@ -75,7 +75,7 @@ class HighWaterMarks:
         for company_id in found.keys() - self._told:
             LOG.warning(AHEAD, self._files.code_of(company_id), found[company_id])
         for company_id in self._told - found.keys():
-            LOG.info("changes of company %s have the time of the clock again", self._files.code_of(company_id))
+            LOG.info("new changes of company %s get the current time again", self._files.code_of(company_id))
         self._told = set(found)
 
 

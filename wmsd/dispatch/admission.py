@@ -61,8 +61,8 @@ class Admission:
             caller = await self._caller(call)
             if call.operation.about_token and call.session is not None:
                 raise forbidden(
-                    "This request returns information about the token that sends it. Send it "
-                    "with a token, not with a browser session."
+                    "This request describes the token that sends it, so a browser session cannot send it. Send "
+                    "the request with a token."
                 )
             if caller.must_enrol and not call.operation.enrols:
                 raise forbidden("Set up a second factor first: this service requires one for admins.")

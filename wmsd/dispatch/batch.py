@@ -61,12 +61,12 @@ def _headers(value: object) -> object:
     if not isinstance(value, dict):
         return value
     if len(value) > 1:
-        raise validation_error(f"can only have {idempotency.HEADER}, once")
+        raise validation_error(f"can contain only the header {idempotency.HEADER}, and only once")
     for name, text in value.items():
         if str(name).lower() != idempotency.HEADER.lower():
-            raise validation_error(f"can only have {idempotency.HEADER}, not {printable(str(name))}")
+            raise validation_error(f"can contain only the header {idempotency.HEADER}, not {printable(str(name))}")
         if not isinstance(text, str):
-            raise validation_error(f"must have a text as {idempotency.HEADER}")
+            raise validation_error(f"must have a string as the value of {idempotency.HEADER}")
     return dict.fromkeys([idempotency.HEADER], *value.values()) if value else {}
 
 

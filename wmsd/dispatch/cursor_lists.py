@@ -63,7 +63,7 @@ def _refused(error: PlaceGone, epoch: str, cursor: str) -> Problem:
     cut = error.cut.epoch
     errors = {
         error.parameter: [
-            f"is from before a restore: the company was restored at {cut.began_at}, and changes after "
+            f"was issued before a restore: the company was restored at {cut.began_at}, and changes after "
             f"{cut.kept_up_to} are lost. Continue with the cursor in `details`"
         ]
     }

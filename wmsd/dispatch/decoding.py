@@ -60,7 +60,7 @@ def settable(operation: Operation, document: Mapping[str, Any]) -> dict[str, Any
 
 def _position(signer: CursorSigner, call: Call, query: CursorQuery, company: Company | None) -> int:
     """Return the position in the cursor, or 0 if there is no cursor. Raise Problem (422) if the cursor does not
-    fit the request.
+    match the request.
 
     Store the epoch and the start value of the list walk in `call`.
     """

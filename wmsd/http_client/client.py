@@ -229,7 +229,7 @@ def _short() -> Problem:
 
 def _refuse_framing(headers: Mapping[str, str]) -> None:
     if not (_is_harmless(tuple(headers)) and "".join(headers.values()).isprintable()):
-        raise ValueError(f"one of the headers {', '.join(headers)} cannot be sent from here")
+        raise ValueError(f"wmsd cannot send one of the headers {', '.join(headers)}: change its name or its value")
 
 
 @lru_cache(REMEMBERED_URLS)

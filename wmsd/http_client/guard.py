@@ -164,14 +164,14 @@ class Guard:
             case Rule.NEVER:
                 return f"{ip} is {found.says}. wmsd never connects to such an address."
             case Rule.BY_NETWORK if not self._is_listed(ip):
-                return f"{ip} is {found.says}; {self.section}.allow_networks does not list its network."
+                return f"{ip} is {found.says}; to allow it, add its network to {self.section}.allow_networks."
             case Rule.ONE_BY_ONE if not self._is_listed_itself(ip):
                 return (
                     f"{ip} is {found.says}; add {ip}/{ip.max_prefixlen} to {self.section}.allow_networks, "
                     "because a larger network does not allow it."
                 )
         if not any(port in allowed for allowed in self._allow_ports):
-            return f"{ip} is {found.says}; {self.section}.allow_ports does not list port {port}."
+            return f"{ip} is {found.says}; to allow it, add port {port} to {self.section}.allow_ports."
         return None
 
     def _about_scheme(self, ip: Address, scheme: str) -> str | None:
@@ -181,13 +181,13 @@ class Guard:
             return f"{scheme}: is not allowed. Use https:."
         if not self._is_listed(ip):
             return (
-                f"http: is allowed only for networks in {self.section}.allow_networks, which do not include {ip}."
+                f"http: is not allowed for {ip}. Use https:, or add its network to {self.section}.allow_networks."
             )
         return None
 
     def _about_self(self, ip: Address, port: int) -> str | None:
         if port in self._own_ports and is_here(ip):
-            return f"{ip} at port {port} is this service itself."
+            return f"{ip} at port {port} is the address of wmsd. Use the address of another service."
         return None
 
     def _is_listed(self, ip: Address) -> bool:

@@ -83,8 +83,8 @@ class Guess:
             mark = "decimal comma" if self.form.decimal == "comma" else "decimal point"
             return (
                 f'Row {line}, {column}: "{text}" means {as_point} with a decimal point, and {as_comma} with '
-                f'a decimal comma. Row {shows}, {of}: "{cell}" has a {mark}, which is probably right. Choose '
-                "the decimal mark of the file."
+                f"a decimal comma. The file probably uses a {mark}, because row {shows}, {of} has "
+                f'"{cell}". Choose the decimal mark of the file.'
             )
         return (
             f'Row {line}, {column}: "{text}" means {as_point} with a decimal point, and {as_comma} with a '

@@ -98,7 +98,7 @@ def _others(question: Question, ability: str) -> str:
     return (
         f" These tokens have the ability: {_some(names)}."
         if names
-        else " No token of the company has the ability."
+        else " No token of this company has this ability."
     )
 
 
@@ -128,15 +128,15 @@ def _some(names: list[str]) -> str:
 def _limited(question: Question) -> str:
     which = "--graphql-per-minute" if question.refusal.noun == "GraphQL" else "--requests-per-minute"
     return (
-        "Wait for the seconds in Retry-After. To send fewer requests, ask for up to 500 records per list, and "
-        "send If-None-Match: an unchanged answer counts as a tenth of a request. A platform admin can raise "
-        f"the limit: run wmsd company change {question.company.code} {which} N, or use the page Companies."
+        "Wait the number of seconds in the Retry-After header. To send fewer requests, ask for 500 records per "
+        "list, and send If-None-Match (an unchanged answer counts as a tenth). A platform admin can raise the "
+        f"limit: run wmsd company change {question.company.code} {which} N, or use the page Companies."
     )
 
 
 def _malformed(question: Question) -> str:
     """Return the advice for status 400. In GraphQL, this status means that the body cannot be read, or that the
-    document does not fit the schema.
+    document does not match the schema.
     """
     return BAD_DOCUMENT if question.refusal.noun == "GraphQL" and question.was_read else BAD_BODY
 
@@ -179,10 +179,14 @@ BY_CODE: Final[Mapping[str, str | Callable[[Question], str]]] = {
     "RATE_LIMIT_EXCEEDED": _limited,
     "SERVER_ERROR": "wmsd had an internal error; nothing was changed. Send the id of this request to a "
     "platform admin, who can find the cause in the log.",
-    "SERVICE_UNAVAILABLE": "Nothing was changed. Wait for the seconds in Retry-After, then send the request "
-    "again. If the error continues, see the page Today.",
-    "OUTCOME_UNKNOWN": "The change may have been made. Check this first, or repeat the request with the "
-    "same Idempotency-Key, so that the change is made only once.",
+    "SERVICE_UNAVAILABLE": (
+        "Nothing was changed. Wait the number of seconds in the Retry-After header, then send the request "
+        "again. If the error continues, see the page Today."
+    ),
+    "OUTCOME_UNKNOWN": (
+        "The change may or may not have been made. Check first, or repeat the request with the same "
+        "Idempotency-Key: wmsd then makes the change only once."
+    ),
     "STORAGE_FULL": "Delete records that you no longer need, or ask a platform admin for a larger quota.",
 }
 BY_STATUS: Final[Mapping[tuple[str, int], str | Callable[[Question], str]]] = {

@@ -206,7 +206,10 @@ def test_the_doctor_of_a_damaged_platform_examines_the_companies_too(copy: Home)
     assert done.err.splitlines()[2:4] == ["company 1: no errors.", "company 2: no errors."]
     (entry,) = json.loads(copy.run("doctor", "--json", "--company", "ACME").out)
     assert (entry["company"], entry["ok"]) == ("ACME", False)
-    assert entry["error"] == f"{copy.data}/platform.db cannot be read, so the file of company ACME is not known."
+    assert (
+        entry["error"]
+        == f"{copy.data}/platform.db cannot be read, so wmsd does not know which file belongs to the company ACME."
+    )
 
 
 def test_damaged_companies_beside_good_ones(copy: Home) -> None:

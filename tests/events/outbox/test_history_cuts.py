@@ -82,7 +82,7 @@ def test_a_gap_that_nobody_has_made_on_purpose_is_a_fault(site: Site) -> None:
     change(site.file, "UPDATE webhook_deliveries SET sequence = sequence + 20 WHERE id > 2")
     examined = site.home.run("doctor")
     assert examined.code == 1
-    assert "the webhook deliveries of a subscription are numbered without gaps" in examined.out
+    assert "the webhook deliveries of a subscription must be numbered without gaps" in examined.out
 
 
 def change(file: Path, statement: str) -> None:

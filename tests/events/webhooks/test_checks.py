@@ -34,7 +34,7 @@ async def test_a_file_that_was_only_used_is_right(busy: Hooks) -> None:
     assert (await examined(busy)).differences == []
 
 
-NUMBERED = "the webhook deliveries of a subscription are numbered without gaps"
+NUMBERED = "the webhook deliveries of a subscription must be numbered without gaps"
 DAMAGE = {
     "a gap": (
         "DELETE FROM webhook_deliveries WHERE id = 2",
@@ -47,7 +47,7 @@ DAMAGE = {
     "a last number": (
         "UPDATE webhook_subscriptions SET last_sequence = 2 WHERE id = 1",
         (
-            "the last number of a webhook subscription is the number of its newest delivery",
+            "the last number of a webhook subscription must be the number of its newest delivery",
             "webhook subscription 1",
             "2",
             "3",
@@ -56,7 +56,7 @@ DAMAGE = {
     "one that waits for nothing": (
         "UPDATE webhook_deliveries SET status = 'delivered', due_at = NULL WHERE id = 2",
         (
-            "every held webhook delivery waits for an earlier open delivery",
+            "every held webhook delivery must wait for an earlier open delivery",
             "webhook delivery 3",
             "an earlier open delivery",
             "none",
@@ -64,16 +64,21 @@ DAMAGE = {
     ),
     "an attempt that is gone": (
         "DELETE FROM webhook_attempts WHERE delivery_id = 1",
-        ("the log has every attempt of a webhook delivery", "webhook delivery 1", "1", "0"),
+        ("the log must have every attempt of a webhook delivery", "webhook delivery 1", "1", "0"),
     ),
     "a count": (
         "UPDATE webhook_delivery_counts SET rows = 4 WHERE status = 'held'",
-        ("the stored counts of webhook deliveries are right", "webhook deliveries that are held", "1", "4"),
+        (
+            "the stored counts of webhook deliveries must equal the real numbers",
+            "webhook deliveries that are held",
+            "1",
+            "4",
+        ),
     ),
     "a topic too many": (
         "INSERT INTO webhook_topics VALUES ('*', 2)",
         (
-            "every active webhook subscription gets its own events, and no others",
+            "every active webhook subscription must get its own events, and no others",
             "webhook subscription 2",
             "None",
             "*",
@@ -82,7 +87,7 @@ DAMAGE = {
     "a topic too few": (
         "DELETE FROM webhook_topics WHERE event = 'sales_order.created'",
         (
-            "every active webhook subscription gets its own events, and no others",
+            "every active webhook subscription must get its own events, and no others",
             "webhook subscription 1",
             "sales_order.created,sales_order.status_changed",
             "sales_order.status_changed",

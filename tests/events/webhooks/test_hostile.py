@@ -138,7 +138,10 @@ async def test_the_own_port_is_never_dialled(canary: Canary) -> None:
     scripted = ScriptedNames(own_test=[["127.0.0.1"]])
     async with aclosing(GuardedClient(guard, resolver=scripted.resolver)) as client:
         found = await client.post(f"http://127.0.0.1:{canary.port}/", {}, b"{}")
-        assert found.error == f"127.0.0.1 at port {canary.port} is this service itself."
+        assert (
+            found.error
+            == f"127.0.0.1 at port {canary.port} is the address of wmsd. Use the address of another service."
+        )
         found = await client.post(f"http://own.test:{canary.port}/", {}, b"{}")
         assert found.error == NOWHERE.format(host="own.test", section="webhooks")
     assert canary.connections == 0

@@ -230,7 +230,7 @@ async def test_a_range_that_begins_in_the_future_is_told_by_the_field_that_was_s
     refused = await hooks.world.call("POST", path, {"since": since}, status=422)
     assert refused.errors == {"since": ["is in the future"]}
     refused = await hooks.world.call("POST", path, {"since": since, "until": LONG_AGO}, status=422)
-    assert refused.errors == {"until": ["must not be earlier than since"]}
+    assert refused.errors == {"until": ["must not be earlier than `since`"]}
 
 
 async def test_a_range_is_sent_again_over_rest(hooks: Hooks, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -264,7 +264,7 @@ async def test_a_range_is_sent_again_over_rest(hooks: Hooks, monkeypatch: pytest
         ({}, {"since": ["is required"]}),
         (
             {"since": "2026-01-02T00:00:00Z", "until": "2026-01-01T00:00:00Z"},
-            {"until": ["must not be earlier than since"]},
+            {"until": ["must not be earlier than `since`"]},
         ),
     ],
 )

@@ -20,7 +20,7 @@ from wmsd.events.webhooks.schema import RECOMMENDED_SECRET, AuthType
 
 MINUTE, DAY = 60_000, 86_400_000
 COMPANY = Company(1, "ACME", "Acme", modules=frozenset({"api", "webhooks", "stock"}))
-SANDBOX = "The company is a sandbox, and has no operator that allows webhooks."
+SANDBOX = "The company is a sandbox, and no operator allows its webhooks."
 
 
 @pytest.mark.parametrize(

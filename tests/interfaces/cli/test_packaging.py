@@ -176,7 +176,10 @@ def test_columns_that_are_not_there_are_not_compared(depot: Tenant) -> None:
     assert depot.take("packaging-movements", f"{header},occurred_at\nDN-1,PAL,P1,OUT,12.5,\n") == (0, 0, 1)
 
 
-KEPT = "differs from movement DN-1; a recorded movement cannot be changed"
+KEPT = (
+    "differs from the recorded movement DN-1, which cannot be changed: enter the recorded value, or use a new "
+    "code for a new movement"
+)
 REFUSED = {
     "known with other content": (
         "DN-1,CRATE,P2,IN,12.4,2026-11-01T08:00:00.001Z,\n",

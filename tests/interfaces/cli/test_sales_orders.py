@@ -87,9 +87,9 @@ REFUSED = {
     "short of stock": (
         "X,,,P1,MAIN,,,,A,6,\nX,,,P1,MAIN,,,,A,5,\nY,,,P1,EAST,,,,A,6,\n",
         [
-            "row 2, quantity: is more than is in stock: 10 available, 11 wanted.",
-            "row 3, quantity: is more than is in stock: 10 available, 11 wanted.",
-            "row 4, quantity: is more than is in stock: 5 available, 6 wanted.",
+            "row 2, quantity: is more than the available stock: 10 available, 11 requested.",
+            "row 3, quantity: is more than the available stock: 10 available, 11 requested.",
+            "row 4, quantity: is more than the available stock: 5 available, 6 requested.",
         ],
     ),
     "rows apart": (
@@ -99,13 +99,13 @@ REFUSED = {
     "rows that differ": (
         "X,,,P1,MAIN,,,,A,1,\nX,,,P2,MAIN,,,x,A,1,\n",
         [
-            "row 3, partner_code: differs from row 2, the first row of this sales order.",
-            "row 3, notes: differs from row 2, the first row of this sales order.",
+            "row 3, partner_code: must be the same as in row 2, the first row of this sales order.",
+            "row 3, notes: must be the same as in row 2, the first row of this sales order.",
         ],
     ),
     "one code and two references": (
         "X,,,P1,MAIN,,,,A,1,\nX,R,,P1,MAIN,,,,B,1,\n",
-        ["row 3, external_ref: differs from row 2, the first row of this sales order."],
+        ["row 3, external_ref: must be the same as in row 2, the first row of this sales order."],
     ),
     "one code and two references, apart": (
         "X,,,P1,MAIN,,,,A,1,\nY,,,P1,MAIN,,,,A,1,\nX,R,,P1,MAIN,,,,B,1,\n",

@@ -33,7 +33,7 @@ def test_another_folder_in_the_settings_has_no_backup_until_one_is_made_there(in
     said = installation.run("status", env=moved)
     old = installation.folder / "data-backups"
     assert said.code == 1
-    assert f"There is no backup yet in {new}, the folder in backup.folder: the last backup, " in said.err
+    assert f"The backup folder {new} has no backup yet: the last backup, " in said.err
     assert f"was created in {old}. Fix the cause" in said.err
     assert (f"backup folder  {new}" in said.out, "restorable" in said.out) == (True, False)
     shown = installation.run("backup", "schedule", "--json", env=moved)
@@ -62,7 +62,7 @@ def test_the_folder_of_the_default_has_none_either(
     assert (shown.code, shown.json["ok"], shown.json["last_backup"]) == (1, False, None)
     said = installation.run("status", env=DAILY)
     assert (said.code, f"backup folder  {installation.folder / 'data-backups'}," in said.out) == (1, True)
-    sentence = f"There is no backup yet in {installation.folder / 'data-backups'}, the folder in backup.folder"
+    sentence = f"The backup folder {installation.folder / 'data-backups'} has no backup yet"
     assert sentence in said.err
     elsewhere = Home(installation.program, tmp_path / "elsewhere")
     (elsewhere.folder / "data-backups").mkdir(parents=True)
@@ -100,5 +100,5 @@ def test_a_command_with_the_settings_may_be_typed_elsewhere(installation: Home, 
     kept = str(installation.folder / "kept")
     assert elsewhere.run("status", env={**settings, "WMSD_BACKUP_FOLDER": kept}).code == 0
     said = elsewhere.run("status", env={**settings, "WMSD_BACKUP_FOLDER": "kept"})
-    sentence = f"There is no backup yet in {elsewhere.folder / 'kept'}, the folder in backup.folder"
+    sentence = f"The backup folder {elsewhere.folder / 'kept'} has no backup yet"
     assert (said.code, sentence in said.err) == (1, True)

@@ -171,7 +171,7 @@ def test_a_path_that_version_1_0_0_noted_says_nothing_elsewhere() -> None:
 def test_the_verdict_is_about_the_folder_that_the_settings_name(tmp_path: Path) -> None:
     found, settings = kept_in(tmp_path / "old"), Backup(folder=str(tmp_path / "new"))
     expected = (
-        f"there is no backup yet in {tmp_path / 'new'}, the folder in backup.folder: the last backup, "
+        f"the backup folder {tmp_path / 'new'} has no backup yet: the last backup, "
         f"a.tar.gz, was created in {tmp_path / 'old'}"
     )
     assert backup_verdict(settings, found, NOW) == (False, expected)

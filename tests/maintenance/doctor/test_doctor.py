@@ -34,7 +34,10 @@ def test_the_doctor_names_what_differs_and_exits_with_1(stocked: Tenant) -> None
     connection.close()
     done = stocked.home.run("doctor", "--company", stocked.code)
     assert done.code == 1
-    assert done.out == f"{stocked.code}: a quantity is the sum of its movements; but A in MAIN: 8 instead of 7\n"
+    assert (
+        done.out
+        == f"{stocked.code}: a stock quantity must equal the sum of its movements; but A in MAIN: 8 instead of 7\n"
+    )
     done = stocked.home.run("doctor", "--company", stocked.code, "--json")
     assert (done.code, json.loads(done.out)[0]["differences"][0]["record"]) == (1, "A in MAIN")
     with closing(connect(file)) as connection:  # other tests share the installation
@@ -54,7 +57,8 @@ def test_the_platform_is_examined_first(stocked: Tenant) -> None:
         connection.execute("UPDATE companies SET operator_id = NULL WHERE id = 1")
     assert (done.code, done.err.splitlines()[1]) == (1, "platform.db: 1 difference.")
     assert done.out.splitlines()[0] == (
-        "platform.db: each reference points to an existing record; but companies 1: none instead of a record of "
+        "platform.db: each reference must point to an existing record; but companies 1: none instead of a "
+        "record of "
         "operators"
     )
 

@@ -117,30 +117,36 @@ def test_settings_that_came_through_a_pipe(data: Path) -> None:
 @pytest.mark.parametrize(
     ("section", "key", "content", "why"),
     [
-        ("metrics", "token_file", b"short", "The file {} must contain one word of at least 20 characters."),
+        (
+            "metrics",
+            "token_file",
+            b"short",
+            "The file {} must contain one secret of at least 20 characters, without spaces.",
+        ),
         (
             "metrics",
             "token_file",
             b"\xc3\xa9" * 30,
-            "The file {} must contain one word of at least 20 characters.",
+            "The file {} must contain one secret of at least 20 characters, without spaces.",
         ),
         (
             "metrics",
             "token_file",
             b"x" * 4097,
-            "The file {} has more than 4096 bytes, but must contain only one word.",
+            "The file {} has more than 4096 bytes, but must contain only one secret, without spaces.",
         ),
         (
             "alerts",
             "secret_file",
             b"two words of length",
-            "The file {} must contain one word of at least 16 characters.",
+            "The file {} must contain one secret of at least 16 characters, without spaces.",
         ),
         (
             "alerts",
             "secret_file",
             b"whsec_no-base64-at-all",
-            "The secret in {} begins with whsec_, but the rest is not base64.",
+            "The secret in {} begins with whsec_, but the rest is not base64: enter the whole secret again. "
+            "Copy the whole secret again.",
         ),
         (
             "backup",

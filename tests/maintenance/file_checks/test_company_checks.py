@@ -31,20 +31,21 @@ async def test_a_file_that_was_only_used_is_right(busy: Shop) -> None:
 DAMAGE = {
     "quantity": (
         "UPDATE stock SET quantity = quantity + 1500000 WHERE id = 1",
-        ("a quantity is the sum of its movements", "A in MAIN", "14", "15.5"),
+        ("a stock quantity must equal the sum of its movements", "A in MAIN", "14", "15.5"),
     ),
     "reserved": (
         "UPDATE stock SET reserved = reserved - 1 WHERE id = 1",
-        ("a reserved quantity is the sum of its reservations", "A in MAIN", "6", "5.999999"),
+        ("a reserved quantity must equal the sum of its reservations", "A in MAIN", "6", "5.999999"),
     ),
     "quarantined": (
         "UPDATE stock SET quarantined = 1000000 WHERE id = 2",
-        ("a quantity is the sum of its movements", "B in MAIN, quarantined", "0", "1"),
+        ("a stock quantity must equal the sum of its movements", "B in MAIN, quarantined", "0", "1"),
     ),
     "a reservation too many": (
         "INSERT INTO reservations VALUES ('sales_order', 5, 1, 1000000)",
         (
-            "an open sales order reserves the quantity of its lines, and other sales orders reserve nothing",
+            "an open sales order must reserve the quantity of its lines, and other sales orders must reserve "
+            "nothing",
             "SO-000005",
             "0",
             "1",
@@ -53,7 +54,8 @@ DAMAGE = {
     "a reservation too few": (
         "DELETE FROM reservations WHERE holder_id = 1",
         (
-            "an open sales order reserves the quantity of its lines, and other sales orders reserve nothing",
+            "an open sales order must reserve the quantity of its lines, and other sales orders must reserve "
+            "nothing",
             "SO-000001",
             "3",
             "0",
@@ -62,7 +64,7 @@ DAMAGE = {
     "a line that was not shipped": (
         "UPDATE sales_order_lines SET quantity = 4000000 WHERE sales_order_id = 4",
         (
-            "the ledger has every line of a sales order that is INCARCAT or LIVRAT, and no line of any "
+            "the ledger must have every line of a sales order that is INCARCAT or LIVRAT, and no line of any "
             "other sales order",
             "SO-000004, line 4",
             "4",
@@ -71,15 +73,15 @@ DAMAGE = {
     ),
     "a status": (
         "UPDATE sales_orders SET status = 'LIVRAT' WHERE id = 3",
-        ("the status of a sales order is the last one in its history", "SO-000003", "INCARCAT", "LIVRAT"),
+        ("the status of a sales order must be the last status in its history", "SO-000003", "INCARCAT", "LIVRAT"),
     ),
     "a count": (
         "UPDATE sales_order_counts SET rows = 9 WHERE status = 'CREAT'",
-        ("the number of sales orders equals the stored total", "partner 1, status CREAT", "1", "9"),
+        ("the number of sales orders must equal the stored total", "partner 1, status CREAT", "1", "9"),
     ),
     "a total": (
         "UPDATE row_counts SET rows = 9 WHERE name = 'articles'",
-        ("the total of a list is correct", "articles", "3", "9"),
+        ("the stored total of a list must equal the number of its records", "articles", "3", "9"),
     ),
 }
 
@@ -108,12 +110,13 @@ async def lots(store: Store) -> Store:
 LOT_DAMAGE = {
     "a lot's quantity": (
         "UPDATE stock_lots SET quantity = quantity - 500000 WHERE lot_number = 'L1'",
-        ("a lot's quantity is the sum of its movements", "L in MAIN, lot L1", "5", "4.5"),
+        ("a lot's quantity must equal the sum of its movements", "L in MAIN, lot L1", "5", "4.5"),
     ),
     "what is low": (
         "UPDATE stock SET is_low = 1 WHERE id = 1",
         (
-            "stock is marked as low (1) if the available quantity is at most the minimum, otherwise not (0)",
+            "stock must be marked as low (1) if the available quantity is at most the minimum, otherwise as "
+            "not low (0)",
             "L in MAIN",
             "0",
             "1",
@@ -122,7 +125,8 @@ LOT_DAMAGE = {
     "what was never in stock": (
         "UPDATE articles SET is_stocked = 0 WHERE code = 'L'",
         (
-            "an article is marked as stocked (1) if a warehouse has a stock record of it, otherwise not (0)",
+            "an article must be marked as stocked (1) if a warehouse has a stock record of it, otherwise as "
+            "not stocked (0)",
             "L",
             "1",
             "0",
@@ -130,28 +134,28 @@ LOT_DAMAGE = {
     ),
     "a lot that is gone": (
         "DELETE FROM stock_lots WHERE lot_number = 'L2'",
-        ("a lot's quantity is the sum of its movements", "L in MAIN, lot L2", "3", "0"),
+        ("a lot's quantity must equal the sum of its movements", "L in MAIN, lot L2", "3", "0"),
     ),
     "a lot that never came": (
         "INSERT INTO stock_lots (stock_id, lot_number, quantity) VALUES (1, 'L9', 1000000)",
-        ("a lot's quantity is the sum of its movements", "L in MAIN, lot L9", "0", "1"),
+        ("a lot's quantity must equal the sum of its movements", "L in MAIN, lot L9", "0", "1"),
     ),
     "a lot's quarantine": (
         "UPDATE stock_lots SET quarantined = 0 WHERE lot_number = 'L2'",
-        ("the quarantined quantity of a lot is the sum of its movements", "L in MAIN, lot L2", "1", "0"),
+        ("the quarantined quantity of a lot must equal the sum of its movements", "L in MAIN, lot L2", "1", "0"),
     ),
     "a lot's reservations": (
         "UPDATE stock_lots SET reserved = 1000000 WHERE lot_number = 'L1'",
-        ("the reserved quantity of a lot is the sum of its reservations", "L in MAIN, lot L1", "2", "1"),
+        ("the reserved quantity of a lot must equal the sum of its reservations", "L in MAIN, lot L1", "2", "1"),
     ),
     "a reservation of a lot": (
         "DELETE FROM lot_reservations",
-        ("the reserved quantity of a lot is the sum of its reservations", "S in MAIN, lot X", "0", "1"),
+        ("the reserved quantity of a lot must equal the sum of its reservations", "S in MAIN, lot X", "0", "1"),
     ),
     "lots together": (
         "UPDATE stock_lots SET quantity = 7000000 WHERE lot_number = 'L1'",
         (
-            "the quantities of a stock record's lots add up to at most the quantity of the stock record",
+            "the lots of a stock record must together have at most the quantity of the stock record",
             "L in MAIN",
             "9",
             "10",
@@ -160,7 +164,7 @@ LOT_DAMAGE = {
     "lots reserved together": (
         "UPDATE stock SET reserved = 1000000 WHERE id = 1",
         (
-            "the quantities of a stock record's lots add up to at most the quantity of the stock record",
+            "the lots of a stock record must together have at most the quantity of the stock record",
             "L in MAIN, reserved",
             "1",
             "2",
@@ -169,7 +173,7 @@ LOT_DAMAGE = {
     "lots quarantined together": (
         "UPDATE stock SET quarantined = 0 WHERE id = 1",
         (
-            "the quantities of a stock record's lots add up to at most the quantity of the stock record",
+            "the lots of a stock record must together have at most the quantity of the stock record",
             "L in MAIN, quarantined",
             "0",
             "1",
@@ -178,7 +182,7 @@ LOT_DAMAGE = {
     "lots not quarantined together": (
         "UPDATE stock SET quarantined = 3000000 WHERE id = 1",
         (
-            "the quantities of a stock record's lots add up to at most the quantity of the stock record",
+            "the lots of a stock record must together have at most the quantity of the stock record",
             "L in MAIN, not quarantined",
             "6",
             "7",
@@ -186,16 +190,26 @@ LOT_DAMAGE = {
     ),
     "a serial that is gone": (
         "DELETE FROM stock_serials WHERE serial = 'S3'",
-        ("a serial is in a stock record if the sum of its movements there is 1", "S in MAIN, serial S3", "1", "0"),
+        (
+            "a serial must be in a stock record exactly when the sum of its movements there is 1",
+            "S in MAIN, serial S3",
+            "1",
+            "0",
+        ),
     ),
     "a serial that never came": (
         "INSERT INTO stock_serials (article_id, serial, stock_id) VALUES (3, 'S9', 2)",
-        ("a serial is in a stock record if the sum of its movements there is 1", "S in MAIN, serial S9", "0", "1"),
+        (
+            "a serial must be in a stock record exactly when the sum of its movements there is 1",
+            "S in MAIN, serial S9",
+            "0",
+            "1",
+        ),
     ),
     "a serial of another lot": (
         "UPDATE stock_serials SET lot_number = 'X' WHERE serial = 'S3'",
         (
-            "a serial is in a stock record if the sum of its movements there is 1",
+            "a serial must be in a stock record exactly when the sum of its movements there is 1",
             "S in MAIN, lot X, serial S3",
             "0",
             "1",
@@ -213,16 +227,16 @@ LOT_DAMAGE = {
     "more serials than the lot": (
         "UPDATE stock_lots SET quantity = 2000000, reserved = 0, quarantined = 0 WHERE lot_number = 'X';"
         "UPDATE stock_serials SET lot_number = 'X' WHERE serial = 'S3'",
-        ("a lot or stock record has at most as many serials as units", "S in MAIN, lot X", "2", "3"),
+        ("a lot or stock record must have at most as many serials as units", "S in MAIN, lot X", "2", "3"),
     ),
     "more serials than have no lot": (
         "UPDATE stock SET quantity = 3000000 WHERE id = 2",
-        ("a lot or stock record has at most as many serials as units", "S in MAIN", "0", "1"),
+        ("a lot or stock record must have at most as many serials as units", "S in MAIN", "0", "1"),
     ),
     "more quarantined serials than of the lot": (
         "UPDATE stock_lots SET quarantined = 0 WHERE lot_number = 'X'",
         (
-            "a lot or stock record has at most as many serials as units",
+            "a lot or stock record must have at most as many serials as units",
             "S in MAIN, lot X, quarantined",
             "0",
             "1",
@@ -231,7 +245,7 @@ LOT_DAMAGE = {
     "fewer quarantined serials than of the lot": (
         "UPDATE stock_serials SET quarantined = 0; UPDATE stock_lots SET reserved = 0, quarantined = 2000000",
         (
-            "a lot or stock record has at most as many serials as units",
+            "a lot or stock record must have at most as many serials as units",
             "S in MAIN, lot X, not quarantined",
             "1",
             "2",

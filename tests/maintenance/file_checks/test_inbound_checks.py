@@ -35,7 +35,7 @@ DAMAGE = {
     "a posted item": (
         "UPDATE reception_items SET quantity = 5000000 WHERE id = 1",
         (
-            "the ledger has every line of a reception that is FINALIZAT, and no line of any other reception",
+            "the ledger must have every line of a reception that is FINALIZAT, and no line of any other reception",
             "RC-000001, line 1",
             "5",
             "4",
@@ -43,24 +43,34 @@ DAMAGE = {
     ),
     "a status that posted nothing": (
         "UPDATE receptions SET status = 'FINALIZAT' WHERE id = 2",
-        ("the status of a reception is the last one in its history", "RC-000002", "CREAT", "FINALIZAT"),
+        ("the status of a reception must be the last status in its history", "RC-000002", "CREAT", "FINALIZAT"),
     ),
     "a received quantity": (
         "UPDATE purchase_order_items SET received_quantity = 10000000",
-        ("the received quantity of an order is the sum of its posted receptions", "PO-000001, item 1", "4", "10"),
+        (
+            "the received quantity of an order must equal the sum of its posted receptions",
+            "PO-000001, item 1",
+            "4",
+            "10",
+        ),
     ),
     "the status of an order": (
         "UPDATE purchase_orders SET status = 'CREAT'",
-        ("the status of an order matches its received quantity", "PO-000001", "PARTIAL or RECEPTIONAT", "CREAT"),
+        (
+            "the status of an order must match its received quantity",
+            "PO-000001",
+            "PARTIAL or RECEPTIONAT",
+            "CREAT",
+        ),
     ),
     "a count": (
         "UPDATE reception_counts SET rows = 7 WHERE status = 'CREAT'",
-        ("the number of receptions equals the stored total", "status CREAT", "1", "7"),
+        ("the number of receptions must equal the stored total", "status CREAT", "1", "7"),
     ),
     "a line that came back otherwise": (
         "UPDATE return_lines SET quantity = 3000000",
         (
-            "the ledger has every line of a return that is FINALIZAT, and no line of any other return",
+            "the ledger must have every line of a return that is FINALIZAT, and no line of any other return",
             "RT-000001, line 1",
             "3",
             "2",
@@ -68,11 +78,11 @@ DAMAGE = {
     ),
     "more than was shipped": (
         "UPDATE sales_order_lines SET quantity = 1000000",
-        ("the returned quantity is at most the shipped quantity", "SO-000001, A", "1", "2"),
+        ("the returned quantity must be at most the shipped quantity", "SO-000001, A", "1", "2"),
     ),
     "a count of returns": (
         "UPDATE return_counts SET rows = 7 WHERE status = 'FINALIZAT'",
-        ("the number of returns equals the stored total", "partner 1, status FINALIZAT", "1", "7"),
+        ("the number of returns must equal the stored total", "partner 1, status FINALIZAT", "1", "7"),
     ),
 }
 
@@ -89,8 +99,8 @@ NAMED = {
     "a serial that a closed order holds": (
         "UPDATE stock_serials SET holder_kind = 'sales_order', holder_id = 1 WHERE serial = 'S2'",
         (
-            "an open sales order reserves the serials that its lines name, and other sales orders reserve no "
-            "serials",
+            "an open sales order must reserve the serials that its lines name, and other sales orders must "
+            "reserve no serials",
             "SO-000001, serial S2",
             "free",
             "held",
@@ -99,8 +109,8 @@ NAMED = {
     "a serial that is not held": (
         "UPDATE stock_serials SET holder_kind = NULL, holder_id = NULL",
         (
-            "an open sales order reserves the serials that its lines name, and other sales orders reserve no "
-            "serials",
+            "an open sales order must reserve the serials that its lines name, and other sales orders must "
+            "reserve no serials",
             "SO-000002, serial S1",
             "held",
             "free",
@@ -109,8 +119,8 @@ NAMED = {
     "a lot that is held too much": (
         "UPDATE lot_reservations SET quantity = 3000000",
         (
-            "an open sales order reserves the quantity of each lot that its lines name, and other sales "
-            "orders reserve nothing",
+            "an open sales order must reserve the quantity of each lot that its lines name, and other sales "
+            "orders must reserve nothing",
             "SO-000002, lot L1",
             "2",
             "3",

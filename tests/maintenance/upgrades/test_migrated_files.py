@@ -62,8 +62,8 @@ def test_a_command_of_a_newer_wmsd_changes_nothing(installation: Home, tmp_path:
     assert (done.code, done.wrong) == (
         1,
         [
-            f"{installation.data}/platform.db was written by an older wmsd, and only a server migrates it: the "
-            "server stores a copy first. Start `wmsd serve`, then try again. Nothing was changed."
+            f"{installation.data}/platform.db was written by an older wmsd, and only a server can migrate it. "
+            "Nothing was changed. Start `wmsd serve`, which first stores a copy, then try again."
         ],
     )
     examined = installation.run_fresh("doctor", env=of(newer)).err.splitlines()
@@ -115,7 +115,7 @@ def test_a_company_whose_file_does_not_suit_is_left_as_it_was(installation: Home
         assert server.get("/api/articles")[0] == 503
         assert server.get("/api/articles", company=2)[0] == 200
         server.stop()
-        assert "its content does not fit 9999_newer.sql" in server.log
+        assert "its content does not match 9999_newer.sql" in server.log
     (installation.data / COPIES / "platform.db").replace(installation.data / "platform.db")
     with installation.serving() as server:
         assert articles(server) == ["KEPT", "BAD"]
@@ -192,7 +192,7 @@ def test_it_goes_back_by_itself(
         ),
         "the platform's file": (
             newer_wmsd(tmp_path / "2", platform="INSERT INTO companies (id) VALUES (NULL);"),
-            f"{installation.data}/platform.db cannot be migrated: its content does not fit",
+            f"{installation.data}/platform.db cannot be migrated: its content does not match",
         ),
         "the program": (
             newer_wmsd(tmp_path / "3", patches={"wmsd/interfaces/cli/server/serve.py": REFUSES_TO_SERVE}),

@@ -110,7 +110,7 @@ def test_a_list_of_free_pages_that_is_noise_is_named(folder: DataFolder) -> None
     file.write_bytes(content)
     findings = Examination(folder).company(1, "ACME").findings
     assert findings is not None
-    assert "the free list" in [damage.place for damage in findings.damages]
+    assert "the list of free pages" in [damage.place for damage in findings.damages]
 
 
 @pytest.mark.parametrize("missing", [1, 100, PAGE, 20 * PAGE])

@@ -77,11 +77,11 @@ def test_the_first_rule_that_fits_decides_and_equal_ones_add_their_companies() -
     assert (decision.rights.role, decision.rights.abilities) == ("member", ("stock:read",))
     assert decision.rights.company_ids == {1, 2}
     assert [says for _, says in decision.judged] == [
-        "fits and decides",
-        "fits and adds its companies",
-        "fits, but gives another role or other abilities than the rule that decides",
-        "fits, but gives another role or other abilities than the rule that decides",
-        "does not fit",
+        "matches first: its role and its abilities are used",
+        "matches: its companies are added",
+        "matches, but is not used: its role or its abilities differ from those of the first matching rule",
+        "matches, but is not used: its role or its abilities differ from those of the first matching rule",
+        "does not match",
     ]
 
 

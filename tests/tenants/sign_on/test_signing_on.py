@@ -222,7 +222,7 @@ async def test_nobody_is_made_whom_no_rule_fits(tmp_path: Path) -> None:
         for groups in (None, [], ["others"], "wms-acme-2", {"wms-acme": 1}, 5):
             scene.provider.claims = {**ANA, "groups": groups}
             seen = await scene.provider.sign_on(scene.visitor)
-            assert (seen.status, "no rule fits this account" in seen.text) == (403, True)
+            assert (seen.status, "no rule matches this account" in seen.text) == (403, True)
         assert await user(scene.world) is None
 
 

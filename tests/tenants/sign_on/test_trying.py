@@ -52,10 +52,10 @@ async def test_who_would_come_in_and_why(tmp_path: Path) -> None:
             "Abilities": "stock:read",
         }
         assert "The rules name companies that do not exist: GONE." in seen.text
-        assert "fits and decides" in seen.text and "does not fit" in seen.text
+        assert "matches first: its role and its abilities are used" in seen.text and "does not match" in seen.text
         nobody = await tried(visitor, {"sub": "7", **ANA, "groups": []})
         assert "<h2>No user</h2>" in nobody.text
-        assert "no rule fits this account" in facts(nobody)["Why"]
+        assert "no rule matches this account" in facts(nobody)["Why"]
         changed = await tried(visitor, {"sub": "7", **ANA, "email": "admin@example.com", "groups": ["wms-acme"]})
         assert facts(changed)["Role"] == "member changed by the rules"
         assert scene.provider.asked == []

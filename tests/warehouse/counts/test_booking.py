@@ -132,9 +132,13 @@ async def test_below_what_orders_hold(full: Store) -> None:
     await enter(full, made, 4, 1, 7, 0, 1)
     errors = await refused(full, made, "lines.0.counted_quantity", "lines.2.counted_quantity", "lines.3.serial")
     assert errors == {
-        "lines.0.counted_quantity": ["would leave 4 of lot L1 to sell, but orders have reserved 5"],
-        "lines.2.counted_quantity": ["would leave 7 to sell, but orders have reserved 8"],
-        "lines.3.serial": ["S1 is reserved by an order and must stay in its place"],
+        "lines.0.counted_quantity": [
+            "is not possible: only 4 of lot L1 would be left to sell, but orders have reserved 5"
+        ],
+        "lines.2.counted_quantity": ["is not possible: only 7 would be left to sell, but orders have reserved 8"],
+        "lines.3.serial": [
+            "S1 is reserved by an order: its lot and its quarantine cannot be changed, and it must stay in stock"
+        ],
     }
 
 
@@ -150,7 +154,9 @@ async def test_below_what_is_in_quarantine(full: Store) -> None:
     made = await make_count(full, {"article_code": "P"})
     await enter(full, made, 3)
     errors = await refused(full, made, "lines.0.counted_quantity")
-    sentence = "would leave 3, but 4 are in quarantine: release the missing goods first"
+    sentence = (
+        "would leave only 3 in stock, but 4 are in quarantine: first release the missing goods from quarantine"
+    )
     assert errors["lines.0.counted_quantity"] == [sentence]
     await enter(full, made, 0)  # everything is gone, including the goods in quarantine
     await book(full, made)

@@ -243,7 +243,9 @@ async def test_more_than_a_thousand_lines_are_refused(store: Store) -> None:
     answer = await store.world.call(
         "PATCH", f"{PATH}/1", {"lines": [{"article_code": "P", "counted_quantity": 1}]}, status=422
     )
-    sentence = "are 1001, but a count has at most 1000: create several counts, or import the count from a file"
+    sentence = (
+        "are too many (1001): a count has at most 1000. Create several counts, or import the count from a file"
+    )
     assert answer.errors == {"lines": [sentence]}
 
 

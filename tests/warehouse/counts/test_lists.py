@@ -168,7 +168,7 @@ REFUSED: dict[str, tuple[dict[str, Any], dict[str, str]]] = {
     ),
     "a moment of nothing": (
         {"lines": [{"article_code": "P", "counted_at": "2026-11-20T12:00:00Z"}]},
-        {"lines.0.counted_quantity": "is required with counted_at"},
+        {"lines.0.counted_quantity": "is required if `counted_at` is sent"},
     ),
     "an unknown field": (
         {"lines": [{"article_code": "P", "quantity": 1}]},

@@ -66,7 +66,7 @@ async def test_a_lot_and_a_serial(full: Store) -> None:
 
 async def test_goods_with_lots_or_serials_are_named(full: Store) -> None:
     sentence = (
-        "is not enough, because the goods have lots or serials: name one of them, or create a count with all "
+        "is not enough for goods with lots or serials: also name one lot or serial, or create a count with all "
         "of them"
     )
     assert await refused(full, LOTTED, 4) == {"quantity": [sentence]}
@@ -76,7 +76,9 @@ async def test_goods_with_lots_or_serials_are_named(full: Store) -> None:
 async def test_what_is_refused_stands_at_its_field(full: Store) -> None:
     await full.order(PLAIN, 8)
     await full.order(SERIAL, 1, serials=["S1"])
-    assert await refused(full, PLAIN, 7) == {"quantity": ["would leave 7 to sell, but orders have reserved 8"]}
+    assert await refused(full, PLAIN, 7) == {
+        "quantity": ["is not possible: only 7 would be left to sell, but orders have reserved 8"]
+    }
     assert list(await refused(full, SERIAL, 0, serial="S1")) == ["serial"]
     assert list(await refused(full, SERIAL, 0.5, serial="S1")) == ["quantity"]
     assert list(await refused(full, PLAIN, 1, serial="N")) == ["serial"]

@@ -10,7 +10,9 @@ from wmsd.contract.bulk_imports import ImportRefused
 from wmsd.warehouse.directory.directory_administration import change_warehouse
 from wmsd.warehouse.directory.schema import WarehouseChanges
 
-GOODS = "cannot be switched off: goods are in {} of its stock records. Ship, move or book them out first"
+GOODS = (
+    "cannot be switched off: {} of its stock records still have goods. First ship, move or book out these goods"
+)
 OPEN = "cannot be switched off: {} of its documents are open. Finish or cancel them first"
 MAIN, EAST, SHUT = 1, 2, 3
 

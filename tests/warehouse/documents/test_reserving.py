@@ -15,7 +15,7 @@ def test_lines_of_one_place_are_summed() -> None:
 
 def test_each_line_of_a_place_that_has_too_little_is_told() -> None:
     lines = [Demand(HERE, 3_000_000), Demand(THERE, 5), Demand(None, 7), Demand(HERE, 4_000_000)]
-    sentence = "is more than is in stock: 6.999999 available, 7 wanted"
+    sentence = "is more than the available stock: 6.999999 available, 7 requested"
     assert shortages(lines, {HERE: 6_999_999, THERE: 5}) == [
         FieldError("INSUFFICIENT_STOCK", "lines.0.quantity", sentence),
         FieldError("INSUFFICIENT_STOCK", "lines.3.quantity", sentence),
@@ -25,4 +25,4 @@ def test_each_line_of_a_place_that_has_too_little_is_told() -> None:
 def test_of_an_unknown_place_there_is_nothing() -> None:
     (error,) = shortages([Demand(HERE, 1)], {}, "items")
     assert error.path == "items.0.quantity"
-    assert error.sentence == "is more than is in stock: 0 available, 0.000001 wanted"
+    assert error.sentence == "is more than the available stock: 0 available, 0.000001 requested"

@@ -224,7 +224,7 @@ async def test_balances_are_the_sums_of_the_ledger(
     assert (await depot.examined()).differences == []
 
 
-PROMISE = "a packaging balance is the sum of its movements"
+PROMISE = "a packaging balance must equal the sum of its movements"
 DAMAGE = {
     "a balance": ("UPDATE packaging_balances SET quantity = 6500000 WHERE id = 1", [("PAL of P1", "5", "6.5")]),
     "a balance that is gone": ("DELETE FROM packaging_balances WHERE id = 1", [("PAL of P1", "5", "0")]),

@@ -81,10 +81,12 @@ async def test_more_than_a_lot_has_is_short_though_there_is_enough_of_the_articl
     lines = [line(LOT, 2, lot_number="OLD"), line(LOT, 1), line(LOT, 2, lot_number="OLD")]
     answer = await lots.world.call("POST", PATH, body(*lines), status=422)
     assert answer.body["code"] == "INSUFFICIENT_STOCK"
-    sentence = "is more than lot OLD has: 3 available, 4 wanted"
+    sentence = "is more than the available stock of lot OLD: 3 available, 4 requested"
     assert answer.errors == {"lines.0.quantity": [sentence], "lines.2.quantity": [sentence]}
     answer = await lots.world.call("POST", PATH, body(line(LOT, 1, lot_number="GONE")), status=422)
-    assert answer.errors == {"lines.0.quantity": ["is more than lot GONE has: 0 available, 1 wanted"]}
+    assert answer.errors == {
+        "lines.0.quantity": ["is more than the available stock of lot GONE: 0 available, 1 requested"]
+    }
     events = ["sales_order.updated", "stock.updated"]
     changed = {"lines": [line(LOT, 5, lot_number="OLD")]}
     await lots.world.call("PATCH", f"{PATH}/{held.id}", changed, events=events)
@@ -158,13 +160,15 @@ async def test_a_serial_is_not_there_when_others_hold_all_of_its_lot(lots: Dock)
     lines = [line(SERIAL, 1, serials=["S3"]), line(SERIAL, 1, serials=["S1"])]
     answer = await lots.world.call("POST", PATH, body(*lines), status=422)
     assert answer.body["code"] == "INSUFFICIENT_STOCK"
-    assert answer.errors == {"lines.1.quantity": ["is more than lot X has: 0 available, 1 wanted"]}
+    assert answer.errors == {
+        "lines.1.quantity": ["is more than the available stock of lot X: 0 available, 1 requested"]
+    }
 
 
 async def test_of_one_lot_lines_that_name_it_and_lines_that_name_its_serials_are_summed(lots: Dock) -> None:
     lines = [line(SERIAL, 1, lot_number="X"), line(SERIAL, 2, serials=["S1", "S2"])]
     answer = await lots.world.call("POST", PATH, body(*lines), status=422)
-    short = ["is more than lot X has: 2 available, 3 wanted"]
+    short = ["is more than the available stock of lot X: 2 available, 3 requested"]
     assert answer.errors == {"lines.0.quantity": short, "lines.1.quantity": short}
 
 

@@ -104,7 +104,7 @@ async def test_every_error_comes_at_once_with_its_path(shop: Shop) -> None:
         "partner_id": ["is not a partner of this company"],
         "client_id": ["is not a client of this company"],
         "lines.0.article_code": ["is not an article of this company"],
-        "lines.1.quantity": ["is more than is in stock: 20 available, 21 wanted"],
+        "lines.1.quantity": ["is more than the available stock: 20 available, 21 requested"],
         "lines.2.warehouse_id": ["is not a warehouse of this company"],
         "lines.3.article_code": ["is not the code of article 1"],
         "lines.4.article_id": ["is required unless article_code is given"],
@@ -130,14 +130,14 @@ async def test_every_error_comes_at_once_with_its_path(shop: Shop) -> None:
             {"lines": [{"article_id": 1, "quantity": 11}, {"article_code": "A", "quantity": 9.000001}]},
             "INSUFFICIENT_STOCK",
             {
-                "lines.0.quantity": ["is more than is in stock: 20 available, 20.000001 wanted"],
-                "lines.1.quantity": ["is more than is in stock: 20 available, 20.000001 wanted"],
+                "lines.0.quantity": ["is more than the available stock: 20 available, 20.000001 requested"],
+                "lines.1.quantity": ["is more than the available stock: 20 available, 20.000001 requested"],
             },
         ),
         (
             {"warehouse_id": 2, "lines": [{"article_id": 2, "quantity": 1}]},
             "INSUFFICIENT_STOCK",
-            {"lines.0.quantity": ["is more than is in stock: 0 available, 1 wanted"]},
+            {"lines.0.quantity": ["is more than the available stock: 0 available, 1 requested"]},
         ),
         (
             {"status": "IN_LUCRU"},
@@ -229,7 +229,7 @@ async def test_a_change_that_is_short_of_stock_changes_nothing(shop: Shop) -> No
     lines = [{"article_id": 1, "quantity": 21}]
     path = f"/api/sales-orders/{order.id}"
     answer = await shop.world.call("PATCH", path, {"lines": lines, "notes": "x"}, status=422)
-    assert answer.errors == {"lines.0.quantity": ["is more than is in stock: 20 available, 21 wanted"]}
+    assert answer.errors == {"lines.0.quantity": ["is more than the available stock: 20 available, 21 requested"]}
     assert (await shop.world.call("GET", path)).raw == order.raw
     assert await shop.stock() == (20, 3, 17)
 

@@ -114,7 +114,7 @@ REFUSED: dict[str, tuple[str, int, dict[str, Any], dict[str, list[str]]]] = {
         "adjust",
         PLAIN,
         {"to": 1},
-        {"to": ["is below the 2 that are reserved or in quarantine"]},
+        {"to": ["must be at least 2, because this quantity is reserved or in quarantine"]},
     ),
     "too much": (
         "adjust",
@@ -206,15 +206,20 @@ REFUSED: dict[str, tuple[str, int, dict[str, Any], dict[str, list[str]]]] = {
         "adjust",
         SERIAL,
         {"to": 1, "serials": ["S9"]},
-        {"to": ["cannot be combined with serials: use the field by instead"]},
+        {"to": ["cannot be combined with serials: use the field `by` instead"]},
     ),
     "both": (
         "adjust",
         PLAIN,
         {"by": 1, "to": 1},
-        {"by": ["is required if to is missing; give only one of by and to"]},
+        {"by": ["is required if `to` is missing: send either `by` or `to`, not both"]},
     ),
-    "neither": ("adjust", PLAIN, {}, {"by": ["is required if to is missing; give only one of by and to"]}),
+    "neither": (
+        "adjust",
+        PLAIN,
+        {},
+        {"by": ["is required if `to` is missing: send either `by` or `to`, not both"]},
+    ),
     "nothing": ("adjust", PLAIN, {"by": 0}, {"by": ["must not be 0"]}),
     "no reason": ("adjust", PLAIN, {"by": 1, "reason": ""}, {"reason": ["must have at least 1 character"]}),
     "a long reason": (
@@ -269,7 +274,7 @@ REFUSED: dict[str, tuple[str, int, dict[str, Any], dict[str, list[str]]]] = {
         "release",
         PLAIN,
         {},
-        {"quantity": ["is required unless serials or everything is given"]},
+        {"quantity": ["is required if `serials` and `everything` are missing"]},
     ),
     "everything and some": (
         "release",
@@ -291,21 +296,25 @@ async def test_orders_keep_what_they_hold(full: Store) -> None:
     await full.order(LOTTED, 4, lot_number="L1")
     await full.order(SERIAL, 1, serials=["S1"])
     assert await refused(full, "adjust", PLAIN, by=-4) == {
-        "by": ["would leave 4 to sell, but orders have reserved 5"]
+        "by": ["is not possible: only 4 would be left to sell, but orders have reserved 5"]
     }
     assert await refused(full, "adjust", PLAIN, to=6) == {
-        "to": ["is below the 7 that are reserved or in quarantine"]
+        "to": ["must be at least 7, because this quantity is reserved or in quarantine"]
     }
     assert await refused(full, "quarantine", PLAIN, everything=True) == {
-        "everything": ["would leave 0 to sell, but orders have reserved 5"]
+        "everything": ["is not possible: only 0 would be left to sell, but orders have reserved 5"]
     }
     assert await refused(full, "adjust", LOTTED, lot_number="L1", by=-2) == {
-        "by": ["would leave 3 of lot L1 to sell, but orders have reserved 4"]
+        "by": ["is not possible: only 3 of lot L1 would be left to sell, but orders have reserved 4"]
     }
     assert await refused(full, "quarantine", LOTTED, lot_number="L1", quantity=2) == {
-        "quantity": ["would leave 3 of lot L1 to sell, but orders have reserved 4"]
+        "quantity": ["is not possible: only 3 of lot L1 would be left to sell, but orders have reserved 4"]
     }
-    held = {"serials": ["S1 is reserved by an order and must stay in its place"]}
+    held = {
+        "serials": [
+            "S1 is reserved by an order: its lot and its quarantine cannot be changed, and it must stay in stock"
+        ]
+    }
     assert await refused(full, "adjust", SERIAL, by=-1, serials=["S1"]) == held
     assert await refused(full, "quarantine", SERIAL, serials=["S1"]) == held
     await full.adjust(LOTTED, lot_number="L1", by=-1)

@@ -74,7 +74,7 @@ def test_a_single_count_that_names_nothing_is_the_total() -> None:
     assert counted(MIXED, (UNNAMED, 12, None)) == ({**MIXED.parts, UNNAMED: there(5, 2)}, [])
     assert counted(MIXED, (UNNAMED, 12, 3)) == ({**MIXED.parts, UNNAMED: there(5, 1)}, [])
     assert counted(MIXED, (LOT_A, 6, None)) == ({LOT_A: there(6, 1)}, [])
-    below = Fault(UNNAMED, "quantity", "is below the 4 that are reserved or in quarantine")
+    below = Fault(UNNAMED, "quantity", "must be at least 4, because this quantity is reserved or in quarantine")
     assert counted(MIXED, (UNNAMED, 3, None))[1] == [below]
 
 
@@ -106,8 +106,13 @@ UNNAMED_GOODS = "a lot or serial"
 @pytest.mark.parametrize(
     ("lot_number", "quantity", "quarantined", "fault"),
     [
-        (None, 3.999999, None, ("quantity", "is below the 4 that are reserved or in quarantine")),
-        (None, 11, 12, ("quantity", "is below the 12 that are reserved or in quarantine")),
+        (
+            None,
+            3.999999,
+            None,
+            ("quantity", "must be at least 4, because this quantity is reserved or in quarantine"),
+        ),
+        (None, 11, 12, ("quantity", "must be at least 12, because this quantity is reserved or in quarantine")),
         (
             None,
             11,
@@ -123,7 +128,8 @@ UNNAMED_GOODS = "a lot or serial"
             None,
             (
                 "quantity",
-                f"would remove 3, but only 2 without {UNNAMED_GOODS} are in stock: for the rest, name the "
+                f"would remove 3, but only 2 without {UNNAMED_GOODS} are in stock; for a larger quantity, name "
+                "the "
                 "lots or serials",
             ),
         ),
@@ -133,7 +139,8 @@ UNNAMED_GOODS = "a lot or serial"
             None,
             (
                 "quantity",
-                "would remove 5, but only 4 without a serial are in stock: for the rest, name the lots or serials",
+                "would remove 5, but only 4 without a serial are in stock; for a larger quantity, name the "
+                "lots or serials",
             ),
         ),
     ],
@@ -150,7 +157,9 @@ def test_a_total_leaves_what_orders_hold() -> None:
     assert totalled(before, "A", 1)[1] == []
     for lot_number, held in ((None, 2), ("A", 1)):
         _, faults = totalled(before, lot_number, 0.5)
-        assert faults == [("quantity", f"is below the {held} that are reserved or in quarantine")]
+        assert faults == [
+            ("quantity", f"must be at least {held}, because this quantity is reserved or in quarantine")
+        ]
     assert totalled(before, "B", 0)[1] == [], "nothing is held of it"
 
 
@@ -159,7 +168,7 @@ def test_why_no_more_can_be_changed() -> None:
     assert only(plain, None, 3 * SCALE) == "only 3 are in stock"
     assert only(plain, None, 3 * SCALE, " and in quarantine") == "only 3 are in stock and in quarantine"
     assert only(MIXED, None, SCALE // 2) == (
-        "only 0.5 without a lot or serial are in stock: for the rest, name the lots or serials"
+        "only 0.5 without a lot or serial are in stock; for a larger quantity, name the lots or serials"
     )
     assert only(MIXED, "A", SCALE, " and free") == (
         "only 1 without a serial are in stock and free: for the rest, name the lots or serials"
@@ -197,7 +206,9 @@ def test_a_balance_has_a_largest() -> None:
 
 
 def test_a_serial_that_an_order_holds_stays_where_and_as_it_is() -> None:
-    sentence = "S1 is reserved by an order and must stay in its place"
+    sentence = (
+        "S1 is reserved by an order: its lot and its quarantine cannot be changed, and it must stay in stock"
+    )
     before = contents({S1: there(1), UNNAMED: there(4)}, reserved=1, held=[S1], A=1)
     for after in ({UNNAMED: there(4)}, {S1: there(1, 1)}, {PartKey("B", "S1"): there(1)}):
         assert forbidden(before, after) == [(S1, "serial", sentence)], "and nothing else is said"
@@ -209,11 +220,11 @@ def test_a_lot_keeps_what_orders_hold_of_it() -> None:
     assert forbidden(before, {LOT_A: there(2), S1: there(1), LOT_B: there(3)}) == []
     after = {LOT_A: there(3, 1), S1: there(1, 1), LOT_B: there(1)}
     assert forbidden(before, after) == [
-        (LOT_A, "quantity", "would leave 2 of lot A to sell, but orders have reserved 3"),
-        (LOT_B, "quantity", "would leave 1 of lot B to sell, but orders have reserved 2"),
+        (LOT_A, "quantity", "is not possible: only 2 of lot A would be left to sell, but orders have reserved 3"),
+        (LOT_B, "quantity", "is not possible: only 1 of lot B would be left to sell, but orders have reserved 2"),
     ]
     assert forbidden(before, {LOT_A: there(9)}) == [
-        (LOT_B, "quantity", "would leave 0 of lot B to sell, but orders have reserved 2")
+        (LOT_B, "quantity", "is not possible: only 0 of lot B would be left to sell, but orders have reserved 2")
     ]
 
 
@@ -221,5 +232,5 @@ def test_a_record_keeps_what_orders_hold_of_it() -> None:
     before = contents({UNNAMED: there(5), LOT_A: there(5)}, reserved=6)
     assert forbidden(before, {UNNAMED: there(5, 1), LOT_A: there(2)}) == []
     assert forbidden(before, {UNNAMED: there(5, 1), LOT_A: there(1.5)}, False) == [
-        (None, "quantity", "would leave 5.5 to sell, but orders have reserved 6")
+        (None, "quantity", "is not possible: only 5.5 would be left to sell, but orders have reserved 6")
     ]

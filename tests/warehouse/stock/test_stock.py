@@ -209,7 +209,9 @@ async def test_a_count_below_what_is_held_is_refused(stocked: World) -> None:
     await database.write(lambda tx: tx.execute("UPDATE stock SET reserved = 3500000"))
     with pytest.raises(Problem) as raised:
         await count(stocked, 3)
-    assert raised.value.errors == {"quantity": ["is below the 3.5 that are reserved or in quarantine"]}
+    assert raised.value.errors == {
+        "quantity": ["must be at least 3.5, because this quantity is reserved or in quarantine"]
+    }
     with pytest.raises(ImportRefused):
         await stocked.import_csv("stock", "article_code,warehouse_code,quantity\nA,MAIN,3\n")
     assert await stocked.rows("SELECT quantity FROM stock") == [(10_000_000,)]

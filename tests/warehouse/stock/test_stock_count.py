@@ -126,8 +126,18 @@ async def test_a_complete_count_is_refused_for_each_article_that_orders_hold(ful
     await full.order(LOTTED, 4)
     await full.order(SERIAL, 1, serials=["S1"])
     assert await full.count_refused("P,MAIN,,,10,\n", complete=True) == [
-        (0, "L in MAIN", "is not in the file, but orders have reserved 4"),
-        (0, "S in MAIN", "is not in the file, but orders have reserved 1"),
+        (
+            0,
+            "L in MAIN",
+            "is missing from the file, which would set its stock to 0, but orders have reserved 4: add a row "
+            "for it",
+        ),
+        (
+            0,
+            "S in MAIN",
+            "is missing from the file, which would set its stock to 0, but orders have reserved 1: add a row "
+            "for it",
+        ),
     ]
 
 
@@ -151,7 +161,7 @@ REFUSED = {
     "amounts": (
         "P,MAIN,,,1,2\nL,MAIN,L1,,-1,\nL,EAST,L1,,0.0000001,1000000000\nS,MAIN,X,S1,2,\nS,MAIN,X,S2,1,0.5\n",
         [
-            (2, "quarantined", "is more than the counted quantity"),
+            (2, "quarantined", "must be at most the counted quantity"),
             (3, "quantity", "must not be below 0"),
             (4, "quantity", "must have at most 6 decimal places"),
             (4, "quarantined", "must be at most 999999999.999999"),
@@ -180,13 +190,14 @@ REFUSED = {
             (
                 2,
                 "quantity",
-                "would remove 4.5, but only 1 without a lot or serial are in stock: for the rest, name the "
+                "would remove 4.5, but only 1 without a lot or serial are in stock; for a larger quantity, "
+                "name the "
                 "lots or serials",
             ),
             (
                 3,
                 "quantity",
-                "would remove 1, but only 0 without a lot or serial are in stock: for the rest, name the "
+                "would remove 1, but only 0 without a lot or serial are in stock; for a larger quantity, name the "
                 "lots or serials",
             ),
         ],
@@ -199,7 +210,7 @@ REFUSED = {
                 "quarantined",
                 "is too low: 1 of the quarantined units have a lot or serial; name these lots or serials",
             ),
-            (3, "quantity", "is below the 2 that are reserved or in quarantine"),
+            (3, "quantity", "must be at least 2, because this quantity is reserved or in quarantine"),
         ],
     ),
     "less than is in quarantine": (
@@ -225,13 +236,21 @@ async def test_orders_keep_what_they_hold(full: Store) -> None:
     await full.order(LOTTED, 6)
     await full.order(SERIAL, 1, serials=["S1"])
     assert await full.count_refused("P,MAIN,,,6,\nL,MAIN,L2,,20,\nS,MAIN,X,S2,1,\n") == [
-        (2, "quantity", "is below the 7 that are reserved or in quarantine"),
-        (3, "quantity", "would leave 0 of lot L1 to sell, but orders have reserved 4"),
-        (4, "serial", "S1 is reserved by an order and must stay in its place"),
+        (2, "quantity", "must be at least 7, because this quantity is reserved or in quarantine"),
+        (3, "quantity", "is not possible: only 0 of lot L1 would be left to sell, but orders have reserved 4"),
+        (
+            4,
+            "serial",
+            "S1 is reserved by an order: its lot and its quarantine cannot be changed, and it must stay in stock",
+        ),
     ]
     assert await full.count_refused("L,MAIN,L1,,4,\nL,MAIN,L3,,5,\nS,MAIN,Y,S1,1,\n") == [
-        (2, "quantity", "would leave 9 to sell, but orders have reserved 10"),
-        (4, "serial", "S1 is reserved by an order and must stay in its place"),
+        (2, "quantity", "is not possible: only 9 would be left to sell, but orders have reserved 10"),
+        (
+            4,
+            "serial",
+            "S1 is reserved by an order: its lot and its quarantine cannot be changed, and it must stay in stock",
+        ),
     ]
     await full.count("L,MAIN,L1,,4,\nL,MAIN,L3,,6,\nS,MAIN,X,S1,1,\n")
     assert await full.balance(LOTTED) == (10, 0, 0)
@@ -246,7 +265,7 @@ async def test_an_order_that_reserved_since_the_preview_is_told(full: Store) -> 
     assert (outcome.updated, await full.everything()) == (1, before)
     await full.order(PLAIN, 3)
     assert await full.count_refused("P,MAIN,,,4,\n") == [
-        (2, "quantity", "is below the 5 that are reserved or in quarantine")
+        (2, "quantity", "must be at least 5, because this quantity is reserved or in quarantine")
     ]
 
 

@@ -6,15 +6,15 @@ from tests.support.planner import EUR_4, Planner
 from wmsd.maintenance.file_checks.company_checks import examine
 
 DAMAGE = {
-    "a transport's packaging is in the packaging ledger": (
+    "a transport's packaging must be in the packaging ledger": (
         "UPDATE transport_packaging SET quantity = 5000000",
         ("T1 of MAIN, EUR", "5", "4"),
     ),
-    "the packaging of a transport is posted when the transport is loaded": (
+    "the packaging of a transport must be posted when the transport is loaded, and not before": (
         "UPDATE transport_packaging SET partner_id = NULL",
         ("T1 of MAIN, packaging 1", "posted", "not posted"),
     ),
-    "an order is on one transport at a time": (
+    "an order must be on only one transport at a time": (
         "INSERT INTO transport_orders VALUES (2, 1, 0)",
         ("SO-000001", "at most 1", "2"),
     ),

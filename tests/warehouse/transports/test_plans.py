@@ -175,7 +175,7 @@ async def test_a_loaded_plan_is_not_changed(planner: Planner) -> None:
             ({"driver": None}, {"driver": ["cannot be changed after loading"]}),
             (
                 {"packaging": []},
-                {"packaging": ["differs from the packaging that went out with the remaining orders"]},
+                {"packaging": ["must be exactly the packaging that was loaded with the remaining orders"]},
             ),
             (
                 {"order_codes": ["SO-000001"]},

@@ -206,7 +206,9 @@ async def test_a_repetition_may_not_say_that_something_else_came_back(planner: P
     await planner.move("LIVRAT")
     await planner.move("LIVRAT", packaging_returned=[])
     refused = await planner.move("LIVRAT", status=409, packaging_returned=[EUR_4])
-    assert refused.errors == {"packaging_returned": ["differs from the packaging that came back at delivery"]}
+    assert refused.errors == {
+        "packaging_returned": ["must be the same as the returned packaging that was recorded at the delivery"]
+    }
     assert await planner.packaging() == {("EUR", 1): 1}
 
 

@@ -16,10 +16,12 @@ LEAST_TOKEN: Final = 20
 """The least number of characters of a token, so that nobody guesses it."""
 LEAST_SECRET: Final = 16
 BASE64_PREFIX: Final = "whsec_"
-NOT_ONE_WORD: Final = "The file {file} must contain one word of at least {least} characters."
-TOO_LONG: Final = "The file {file} has more than {most} bytes, but must contain only one word."
+NOT_ONE_WORD: Final = "The file {file} must contain one secret of at least {least} characters, without spaces."
+TOO_LONG: Final = "The file {file} has more than {most} bytes, but must contain only one secret, without spaces."
 NO_CLIENT_SECRET: Final = "The file {file} must contain the secret of the client, as UTF-8 text."
-NO_BASE64: Final = "The secret in {file} begins with whsec_, but the rest is not base64."
+NO_BASE64: Final = (
+    "The secret in {file} begins with whsec_, but the rest is not base64. Copy the whole secret again."
+)
 NO_PASSWORD: Final = "The file {file} must contain the password of the mail relay in the first line."
 PASSWORD_TOO_LONG: Final = "The file {file} has more than {most} bytes, but must contain only one password."
 
@@ -36,7 +38,9 @@ def standard_key(secret: str) -> bytes:
     try:
         return base64.b64decode(encoded + "=" * (-len(encoded) % 4), validate=True)
     except binascii.Error:
-        raise ValueError(f"begins with {BASE64_PREFIX}, but the rest is not base64") from None
+        raise ValueError(
+            f"begins with {BASE64_PREFIX}, but the rest is not base64: enter the whole secret again"
+        ) from None
 
 
 def read_scrape_token(file: Path) -> str:

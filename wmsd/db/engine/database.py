@@ -127,9 +127,9 @@ class Database(FileConnections):
             if log_bytes(self.path) > began_at + MOST_LOG_BYTES:
                 reading.cancel()
                 raise StorageError(
-                    f"This read was stopped: {self.path.name} received over {MOST_LOG_BYTES // 1024**2} MB "
-                    "of changes meanwhile, which wait for the read in the log. Try again when fewer changes "
-                    "are written."
+                    f"This read was stopped, because {self.path.name} received over "
+                    f"{MOST_LOG_BYTES // 1024**2} MB of changes while the read ran. Try again when fewer "
+                    "changes are written."
                 )
         return await reading
 

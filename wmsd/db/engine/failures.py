@@ -47,8 +47,7 @@ CANNOT_BE_READ = (
     "platform admin to run wmsd doctor, which shows the reason and how to restore the company."
 )
 MAY_HAVE_HAPPENED = (
-    "the change may or may not be stored. Check before you send it again, or repeat it with the "
-    "same Idempotency-Key."
+    "the change may or may not be stored. Check first, or repeat the request with the same Idempotency-Key."
 )
 
 

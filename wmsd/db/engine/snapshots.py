@@ -87,7 +87,7 @@ class Snapshot:
         """
         with self._lock:
             if self._connection is None:
-                raise StorageError(f"The snapshot of {self.path} is no longer held.")
+                raise StorageError(f"The snapshot of {self.path} is no longer available. Try again.")
             yield self._connection
 
     def close(self) -> None:

@@ -142,8 +142,8 @@ class Staging:
                     f"the company's data and needs {_megabytes(needed)} MB. Tell the platform admin."
                 )
             raise StorageError(
-                f"A preview works on a copy of {path.name}, but {self.folder} has too little space for the "
-                f"copy: {needed} bytes are needed. Free some space there, or name another folder in TMPDIR."
+                f"The preview needs a copy of {path.name}, but {self.folder} has too little space: {needed} "
+                "bytes are needed. Free some space there, or name another folder in TMPDIR."
             )
         try:
             with tempfile.NamedTemporaryFile(prefix=PREFIX, dir=self.folder) as file:

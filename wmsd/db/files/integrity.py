@@ -23,11 +23,11 @@ MOST_MESSAGES: Final = 100
 THE_FILE: Final = "the file"
 ITS_END: Final = "the end of the file"
 THE_SCHEMA: Final = "the schema"
-THE_FREE_LIST: Final = "the free list"
+THE_FREE_LIST: Final = "the list of free pages"
 IN_TABLE: Final = "table {table}"
 IN_INDEX: Final = "index {index} of table {table}"
 ENDS_EARLY: Final = "it ends after {found} of {pages} pages"
-NOT_MADE_BY_WMSD: Final = "foreign, changed or missing: {parts}"
+NOT_MADE_BY_WMSD: Final = "parts that are changed, missing or not from wmsd: {parts}"
 WORDS: Final = (IN_INDEX, IN_TABLE, THE_FILE, ITS_END, THE_SCHEMA, THE_FREE_LIST, ENDS_EARLY, NOT_MADE_BY_WMSD)
 """wmsd's own texts about damage. All other texts about damage are messages of SQLite."""
 OF_A_TREE: Final = re.compile(r"(?:Tree (\d+) |Freelist: )")
@@ -158,8 +158,8 @@ def _messages(tx: Transaction, statement: str, parameters: tuple[str, ...] = ())
 
 
 def _names(tx: Transaction) -> dict[str | None, str]:
-    """Return the table or index of each tree, by the number of the tree's root page. The key None is the free
-    list. Entries of the schema that cannot be read are missing.
+    """Return the table or index of each tree, by the number of the tree's root page. The key None is the list of
+    free pages. Entries of the schema that cannot be read are missing.
     """
     names: dict[str | None, str] = {None: THE_FREE_LIST, "1": THE_SCHEMA}
     with suppress(*UNREADABLE):

@@ -73,8 +73,8 @@ def only_by_a_server(path: Path) -> None:
     Only a server migrates this file, because a server first saves a copy.
     """
     raise StorageError(
-        f"{path} was written by an older wmsd, and only a server migrates it: the server stores a copy "
-        "first. Start `wmsd serve`, then try again. Nothing was changed."
+        f"{path} was written by an older wmsd, and only a server can migrate it. Nothing was changed. Start "
+        "`wmsd serve`, which first stores a copy, then try again."
     )
 
 
@@ -204,7 +204,7 @@ def _run_scripts(connection: sqlite3.Connection, path: Path, kind: FileKind, own
     """Run all scripts that the file needs, in one transaction. Raise sqlite3.Error if the file cannot be read or
     written.
 
-    Raise StorageError if the content of the file does not fit a script, or if the file has another owner.
+    Raise StorageError if the content of the file does not match a script, or if the file has another owner.
     """
     connection.execute("BEGIN EXCLUSIVE")
     version = _version(connection)  # another process may have come first
@@ -217,7 +217,7 @@ def _run_scripts(connection: sqlite3.Connection, path: Path, kind: FileKind, own
             if is_damage(error) or is_delay(error) or is_of_disk(error):
                 raise
             raise StorageError(
-                f"{path} cannot be migrated: its content does not fit {script.name} ({error}). The file was "
+                f"{path} cannot be migrated: its content does not match {script.name} ({error}). The file was "
                 "not changed. Continue with the previous version of wmsd, and report this error."
             ) from error
     connection.execute(f"PRAGMA user_version = {len(kind.scripts())}")

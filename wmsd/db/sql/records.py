@@ -61,7 +61,7 @@ def check_fields_are_read(body: type[BaseModel], shown: type[BaseModel], *, but:
     """
     hidden = [name for name in body.model_fields if name not in shown.model_fields and name not in but]
     if hidden:
-        raise TypeError(f"{body.__name__} can set what {shown.__name__} does not show: {', '.join(hidden)}")
+        raise TypeError(f"{body.__name__} sets fields that {shown.__name__} does not show: {', '.join(hidden)}")
 
 
 def decimal_sql(column: str) -> str:

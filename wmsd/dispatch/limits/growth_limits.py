@@ -45,13 +45,12 @@ ROOM: Final[dict[Growth, Room]] = {
 MEGABYTE: Final = 1_000_000
 REACHED: Final[dict[BoundKind, str]] = {
     "quota": (
-        "The quota of {} MB is used up, so new records cannot be stored. Ask the platform admin for more "
-        "space; you can still delete records and, for now, change the status of documents."
+        "The quota of {} MB is used up, so new records cannot be stored. Delete records, or ask the platform "
+        "admin for more space."
     ),
     "share": (
-        "Less than a fifth of the server's disk is free, and this company has used its share of {} MB, so "
-        "new records cannot be stored. Ask the platform admin for a larger disk or a quota for this company; "
-        "you can still delete records and, for now, change the status of documents."
+        "Less than a fifth of the server's disk is free, and this company has used its share of {} MB. Delete "
+        "records, or ask the platform admin for a larger disk or a quota."
     ),
 }
 DISK_FULL: Final = (

@@ -83,33 +83,40 @@ COUNTS_OF_SUBSCRIPTION: Final = """
 """
 CHECKS: Final = (
     Check(
-        "the webhook deliveries of a subscription are numbered without gaps",
+        "the webhook deliveries of a subscription must be numbered without gaps",
         GAPS,
         in_millionths=False,
         words=(DELIVERY,),
     ),
     Check(
-        "the last number of a webhook subscription is the number of its newest delivery",
+        "the last number of a webhook subscription must be the number of its newest delivery",
         LAST,
         in_millionths=False,
         words=(SUBSCRIPTION,),
     ),
     Check(
-        "every held webhook delivery waits for an earlier open delivery",
+        "every held webhook delivery must wait for an earlier open delivery",
         STUCK,
         in_millionths=False,
         words=(DELIVERY, OPEN_BEFORE, NONE),
     ),
-    Check("the log has every attempt of a webhook delivery", ATTEMPTS, in_millionths=False, words=(DELIVERY,)),
     Check(
-        "every active webhook subscription gets its own events, and no others",
+        "the log must have every attempt of a webhook delivery", ATTEMPTS, in_millionths=False, words=(DELIVERY,)
+    ),
+    Check(
+        "every active webhook subscription must get its own events, and no others",
         TOPICS,
         in_millionths=False,
         words=(SUBSCRIPTION,),
     ),
-    Check("the stored counts of webhook deliveries are right", COUNTS, in_millionths=False, words=(DELIVERIES,)),
     Check(
-        "the stored counts of deliveries of every webhook subscription are right",
+        "the stored counts of webhook deliveries must equal the real numbers",
+        COUNTS,
+        in_millionths=False,
+        words=(DELIVERIES,),
+    ),
+    Check(
+        "the stored counts of a webhook subscription must equal the real numbers of its deliveries",
         COUNTS_OF_SUBSCRIPTION,
         in_millionths=False,
         words=(DELIVERIES_OF_SUBSCRIPTION,),

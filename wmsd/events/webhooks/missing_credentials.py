@@ -14,8 +14,8 @@ from wmsd.db.engine.transaction import Transaction
 from wmsd.events.webhooks.receiver_rules import ADDRESS, new_secret
 
 WARNING: Final = (
-    "wmsd can no longer decrypt the credentials of this webhook. Its deliveries wait, and use up no "
-    "attempts, until you set the credentials again."
+    "wmsd can no longer decrypt the credentials of this webhook. Set the credentials again: until then, its "
+    "deliveries wait, and waiting does not count as an attempt."
 )
 NOT_SENT: Final = (
     "wmsd can no longer decrypt the credentials of this webhook. Set the credentials again, then send the test."

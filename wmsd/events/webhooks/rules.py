@@ -55,7 +55,7 @@ def off_because(company: Company) -> str | None:
         case [_, *_]:
             return "The modules api and webhooks are off."
     if company.sandbox and not (company.operator is not None and company.operator.sandbox_webhooks):
-        return "The company is a sandbox, and has no operator that allows webhooks."
+        return "The company is a sandbox, and no operator allows its webhooks."
     return None
 
 

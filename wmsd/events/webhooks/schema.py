@@ -44,7 +44,7 @@ def each_once(names: list[str]) -> list[str]:
     if len(set(names)) != len(names):
         raise validation_error("must not list an event twice")
     if EVERY_EVENT in names and len(names) > 1:
-        raise validation_error(f"must be only {EVERY_EVENT}, or names of events")
+        raise validation_error(f"must be {EVERY_EVENT} alone, or a list of event names")
     return names
 
 

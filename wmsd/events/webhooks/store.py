@@ -62,7 +62,11 @@ def _record(tx: Transaction, company: Company) -> str:
     current time, and warnings for this company.
     """
     because = off_because(company)
-    warnings = [] if because is None else [f"{because} wmsd sends no webhooks until this changes."]
+    warnings = (
+        []
+        if because is None
+        else [f"{because} Until a platform admin changes this setting, wmsd sends no webhooks."]
+    )
     known = {
         ":now": tx.timestamp,
         ":warnings_of_short": dumps([SHORT_SECRET, *warnings]),

@@ -25,7 +25,8 @@ def check_unit() -> None:
             )
     if UNIT_FILE.exists() and not is_ours(UNIT_FILE):
         raise ServiceError(
-            f"{UNIT_FILE} was not written by wmsd service install. Nothing was changed. Move the file away, "
+            f"{UNIT_FILE} was not written by wmsd service install. Nothing was changed. If you no longer need "
+            "the file, delete it yourself. Move the file away, "
             "then try again."
         )
 
@@ -77,7 +78,8 @@ def check_folder(folder: Path, user: str, account: pwd.struct_passwd | None) -> 
     for hidden in HIDDEN:
         if real.is_relative_to(hidden):
             raise ServiceError(
-                f"{folder} cannot be a folder of the service, because the service cannot see {hidden}."
+                f"{folder} cannot be a folder of the service, because the service has no access to {hidden}. "
+                "Name another folder."
             )
     if len(real.parts) < 3:  # for example /srv itself
         raise ServiceError(f"{folder} belongs to the system. Name a folder inside it.")

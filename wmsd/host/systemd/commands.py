@@ -37,9 +37,8 @@ def check_systemctl() -> None:
     """Raise ServiceError if systemd is not installed."""
     if not has_systemctl():
         raise ServiceError(
-            "There is no systemd on this machine, so a service cannot be installed. Nothing was changed. "
-            f"Start the server with its command, {SERVE}. In a container, use this as the container's "
-            "command: the container runtime then restarts the server."
+            "There is no systemd on this machine, so a service cannot be installed. Nothing was changed. Start "
+            f"the server with {SERVE}; in a container, make this the container's command."
         )
 
 
@@ -53,10 +52,9 @@ def check_systemd(offline: bool) -> None:
             raise ServiceError("systemd is running here and can start the service: leave out --offline.")
     elif not offline:
         raise ServiceError(
-            "systemd is not running here, so it cannot start a service. Nothing was changed. Start the "
-            f"server with its command, {SERVE}. In a container, use this as the container's command: the "
-            "container runtime then restarts the server. To prepare a disk or image that boots with systemd "
-            "later, give --offline."
+            "systemd is not running here, so it cannot start a service. Nothing was changed. Start the server "
+            f"with {SERVE}; in a container, make this the container's command. To prepare a disk or image that "
+            "boots with systemd later, give --offline."
         )
 
 

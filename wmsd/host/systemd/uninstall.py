@@ -29,7 +29,10 @@ def remove() -> Removed | None:
     if not UNIT_FILE.exists():
         return None
     if not is_ours(UNIT_FILE):
-        raise ServiceError(f"{UNIT_FILE} was not written by wmsd service install. Nothing was changed.")
+        raise ServiceError(
+            f"{UNIT_FILE} was not written by wmsd service install. Nothing was changed. If you no longer need "
+            "the file, delete it yourself."
+        )
     has_systemd = commands.systemd_runs()
     removed = Removed(
         has_systemd and commands.run_command("systemctl", "is-active", "--quiet", NAME).returncode == 0,

@@ -78,8 +78,8 @@ NAMELESS: Final = FindingKind(
 NOT_RENEWED: Final = FindingKind(
     "certificate-not-renewed",
     "wrong",
-    "The certificate {file}, which wmsd creates for the LAN, expires on {day}, and was not renewed "
-    "30 days before.",
+    "wmsd should have renewed its LAN certificate {file} 30 days before the end, but did not: the certificate "
+    "expires on {day}.",
     "Restart the server, which then renews the certificate. If the renewal fails, the server's log says why.",
 )
 AUTHORITY_ENDS: Final = FindingKind(
@@ -87,16 +87,16 @@ AUTHORITY_ENDS: Final = FindingKind(
     "warning",
     "The certificate authority {file} expires on {day}. 30 days earlier, wmsd creates a new authority, and "
     "browsers refuse the site until users install the new authority.",
-    "Choose a day when everyone installs the new certificate authority, soon after wmsd creates it. The page "
-    "/trust shows how.",
+    "Choose a day, soon after wmsd creates the new certificate authority, on which all users install it. The "
+    "page /trust shows users how to install it.",
 )
 INCOMPLETE: Final = FindingKind(
     "certificate-chain",
     "warning",
-    "The certificate {file} depends on {issuer}, which is not in the file and not known to this "
-    "machine: browsers and programs that do not know this issuer refuse the certificate.",
-    "Add the intermediate certificates below the certificate, in the same file; the issuer provides them, "
-    "often as fullchain. If {issuer} is your own authority, install it on this machine too.",
+    "The certificate file {file} lacks the certificate of its issuer {issuer}, which is unknown to this "
+    "machine. Browsers and programs that do not know this issuer refuse the certificate.",
+    "Add the issuer's intermediate certificates to the same file, below your certificate (issuers often call "
+    "this fullchain). If {issuer} is your own authority, also install it on this machine.",
 )
 KINDS: Final = (UNUSABLE, EXPIRED, NOT_YET, ENDS, INCOMPLETE, OTHER_NAMES, NAMELESS, NOT_RENEWED, AUTHORITY_ENDS)
 

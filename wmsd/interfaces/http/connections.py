@@ -344,8 +344,8 @@ class Connections:
         if self._closed and now - self._told_at >= TELL_SECONDS:
             ((address, most),) = self._closed.most_common(1)
             LOG.info(
-                "closed %s that were too slow or too many (server.connections_per_address), %d of them from "
-                "%s; open now: %d",
+                "closed %s that were too slow or over the limit (server.connections_per_address): %d of them "
+                "came from %s, and %d connections are open now",
                 count_of(self._closed.total(), "connection"),
                 most,
                 address,

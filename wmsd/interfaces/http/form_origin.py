@@ -57,7 +57,8 @@ def _log_refusal(request: web.Request, own: str, is_fixed: bool) -> None:
     if not _lines.take(time.monotonic()):
         return
     LOG.warning(
-        "refused a form, because it did not come from %s, %s. The request had %s. See /docs/reverse-proxies.",
+        "refused a form, because it did not come from %s (%s): the request had the headers %s. See "
+        "/docs/reverse-proxies.",
         own or "a readable address",
         "the address in server.public_url"
         if is_fixed
@@ -74,8 +75,8 @@ def _log_difference(sent: str, own: str) -> None:
     """
     if _lines.take(time.monotonic()):
         LOG.warning(
-            "forms come from %s, but wmsd uses %s as its own address. If people open the first address, set "
-            "server.public_url to it, for links, single sign-on and cookies. See /docs/reverse-proxies.",
+            "forms come from %s, but wmsd uses %s as its own address. If the first address is right, set "
+            "server.public_url to it. See /docs/reverse-proxies.",
             *(_quoted(sent), _quoted(own)),
         )
 

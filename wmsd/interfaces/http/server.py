@@ -326,7 +326,7 @@ def _break_off(request: web.Request, status: int) -> None:
     """Cut the connection, because its answer is unfinished. `status` is the status of the error that occurred."""
     if status != FAILED:  # the log already has the error of a 500
         LOG.warning(
-            "the answer to %s %s was interrupted: %d",
+            "the answer to %s %s was interrupted by an error with the status %d",
             request.method,
             request.path,
             status,

@@ -25,7 +25,7 @@ EXAMPLES: Final[dict[str, dict[str, Any]]] = {
     "REQUEST_TIMEOUT": {"message": "The request body did not arrive within 20 s; send it again."},
     "INSUFFICIENT_STOCK": {
         "message": "There is not enough stock; nothing was reserved.",
-        "errors": {"lines.0.quantity": ["is more than is in stock: 3 available, 5 wanted"]},
+        "errors": {"lines.0.quantity": ["is more than the available stock: 3 available, 5 requested"]},
     },
     "INVALID_PARTNER": {
         "message": "The partner is not valid.",

@@ -45,8 +45,9 @@ def backup_verdict(settings: Backup, record: BackupRecord, now: datetime) -> Ver
     if elsewhere := made_elsewhere(settings, record):
         return Verdict(
             False,
-            f"there is no backup yet in {settings.folder}, the folder in backup.folder: the last backup, "
-            f"{elsewhere.name}, was created in {elsewhere.parent}",
+            f"the backup folder {settings.folder} has no backup yet: the last backup, {elsewhere.name}, was "
+            "created "
+            f"in the folder {elsewhere.parent}",
         )
     if there.made is None and is_hidden(Path(made.path)):
         return Verdict(False, f"this user has no permission to read the backup folder {Path(made.path).parent}")

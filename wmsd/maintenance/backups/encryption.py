@@ -72,7 +72,10 @@ def may_open(manifest: Manifest, given: str) -> bool:
 def check_form(content: bytes) -> None:
     """Raise StorageError if the encrypted content does not begin like a file of age. This needs no passphrase."""
     if not content.startswith(FORM):
-        raise StorageError("The encrypted part of this archive is damaged: it does not begin like a file of age.")
+        raise StorageError(
+            "The encrypted part of this archive is damaged: it is not in the format of age. Copy the archive "
+            "again, or use another archive."
+        )
 
 
 def said_of(manifest: Manifest) -> str:

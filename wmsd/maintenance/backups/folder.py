@@ -95,7 +95,8 @@ class BackupFolder:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise StorageError(
-                    f"Another backup is being created or verified in {self.path}. Wait until that is finished."
+                    f"Another backup is being created or verified in {self.path}. Wait until the other backup "
+                    "is finished."
                 ) from None
             for remains in self.path.glob(f"{UNFINISHED}*"):
                 _remove(remains)

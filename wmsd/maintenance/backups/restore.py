@@ -244,10 +244,9 @@ class Restore:
                 "" if other is None else (f"The company with this code now (id {other}) is a different company. ")
             )
             raise StorageError(
-                f"There is no company {code} (id {file.company_id}) in this installation now. "
-                f"{namesake}Import the archive of its deletion with `wmsd company import`. Or restore this "
-                "backup into an empty folder (--data), and export the company from there with `wmsd company "
-                "export`."
+                f"There is no company {code} (id {file.company_id}) in this installation now. {namesake}Import "
+                "the archive that its deletion wrote (`wmsd company import`). Or restore this backup into an "
+                "empty folder (--data), and export the company there (`wmsd company export`)."
             )
         self._check([file])
         return file

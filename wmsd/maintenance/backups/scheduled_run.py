@@ -108,7 +108,7 @@ class Scheduled:
         own = {} if record.made is None else scheduled_archives(self._folder.archives(), record.made.installation)
         for path in backups_to_delete(own, record, self._settings.keep, datetime.now(UTC)):
             path.unlink()
-            LOG.info("backup %s was deleted: newer backups are kept", path)
+            LOG.info("deleted the old backup %s, because enough newer backups exist", path)
 
     def _follow(self, made: Made) -> None:
         """Run the command in the setting backup.after, if there is one. Raise StorageError if the command

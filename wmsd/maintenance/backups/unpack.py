@@ -51,9 +51,9 @@ def unpack_file(archive: Path, file: BackedUpFile, target: Path) -> None:
     except migrations.ForeignSchema as error:
         target.unlink(missing_ok=True)
         raise StorageError(
-            f"{file.path} in {archive} has a schema that wmsd did not create ({error.found} added, changed "
-            "or missing). Nothing was changed. Use an unchanged archive. --anyway does not accept this "
-            "archive either, because a foreign trigger would run automatically."
+            f"{file.path} in {archive} has a schema that wmsd did not create ({error.found} added, changed or "
+            "missing). Nothing was changed. Use an unchanged archive: --anyway does not help, because a "
+            "foreign trigger would run automatically."
         ) from None
     except FileExistsError:
         raise

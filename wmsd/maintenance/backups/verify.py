@@ -113,7 +113,9 @@ def _scratch_folder(parent: Path) -> Iterator[Path]:
         new_private_folder(path)
     with scratch_folders.unused(path.resolve()) as is_unused:  # the path may be a link to another disk
         if not is_unused:
-            raise StorageError(f"Another backup is being verified in {parent}. Wait until that is finished.")
+            raise StorageError(
+                f"Another backup is being verified in {parent}. Wait until the other verification is finished."
+            )
         for remains in path.iterdir():
             remains.unlink()
         yield path

@@ -33,10 +33,8 @@ CHANGES_FROM_FUTURE: Final = FindingKind(
     "changes-ahead",
     "warning",
     "The last change of company {code} has the time {changed}, but the clock of this machine says {now}.",
-    "Check whether the clock is right. If it is right, the change was written while the clock was "
-    "wrong. No data is lost, and you need not do anything: until the clock reaches that time, later "
-    "changes of this company get an updated_at just after that time, in the right order. All other "
-    "times are correct.",
+    "Check whether the clock is right. If it is right, do nothing: it was wrong when the change was written, "
+    "but no data is lost, and the order of changes stays correct.",
 )
 DOUBTED: Final = FindingKind(
     "clock-doubted",

@@ -65,8 +65,8 @@ ON_NETWORK: Final = FindingKind(
     "disk-on-network",
     "wrong",
     "{file} is on a network file system or on another machine ({type}).",
-    "Move the data to a disk of this machine: on other file systems, SQLite's log and locks do not "
-    "work, and files get damaged. Backups may stay there.",
+    "Move the data to a local disk of this machine: on other file systems, SQLite's log and locks do not work, "
+    "and files get damaged. Backups may stay where they are.",
 )
 ON_LAYERS: Final = FindingKind(
     "disk-in-container",

@@ -150,7 +150,10 @@ class Examination:
     def unknown(self, code: str) -> Report:
         path = self._folder.platform_file
         return Report(
-            code, code, path, error=f"{path} cannot be read, so the file of company {code} is not known."
+            code,
+            code,
+            path,
+            error=f"{path} cannot be read, so wmsd does not know which file belongs to the company {code}.",
         )
 
     def company(self, company_id: int, code: str | None = None) -> Report:

@@ -33,8 +33,8 @@ INVALID_SETTING: Final = FindingKind(
     "settings-mistaken",
     "wrong",
     "There is an error in the settings. {sentence}",
-    "Correct the setting, and run wmsd config check. No server starts with this error; the "
-    "examination ignored the wrong setting.",
+    "Correct the setting, then run wmsd config check. Until then, no server can start; this examination "
+    "ignored the setting.",
 )
 
 

@@ -20,11 +20,10 @@ larger only during a long read.
 LOG_MISSING: Final = FindingKind(
     "log-missing",
     "wrong",
-    "{file} has no -wal file next to it, and changes are missing: its last change is from {found}, but "
+    "Changes are missing from {file}, because its -wal file is missing. Its last change is from {found}, but "
     "platform.db recorded a change at {noted}.",
-    "Copy the whole data folder again while no server is running, or create a backup of the running server: "
-    "wmsd backup create. If there is no other copy, the server continues with this file, and the changes "
-    "that were only in the -wal file are lost.",
+    "Stop the original server and copy its whole data folder again, or use a backup: wmsd backup create. "
+    "Without another copy, the changes in the -wal file are lost.",
 )
 LOG_ALONE: Final = FindingKind(
     "log-alone",
@@ -38,8 +37,8 @@ LOG_LARGE: Final = FindingKind(
     "warning",
     "The write-ahead log {file} is large ({megabytes} MB), because its changes are not written back into the "
     "database file.",
-    "Look for the cause in the server's log: a failing disk, or a replica or command that reads for a long "
-    "time. Then restart the server, which writes the write-ahead log back into the database file.",
+    "Read the server's log, and fix the cause: a failing disk, or a replica or command that reads for a long "
+    "time. Then restart the server, which writes the changes into the database file.",
 )
 KINDS: Final = (LOG_MISSING, LOG_ALONE, LOG_LARGE)
 

@@ -38,14 +38,14 @@ COUNTED_TABLES: Final = (
     *("transports", "transport_orders", "transport_packaging"),
     *("webhook_subscriptions", "webhook_deliveries", "webhook_attempts"),
 )
-REFERENCES_LEAD: Final = "each reference in {table} points to an existing record"
-ROWS_COUNTED: Final = "the rows of {table} can be counted"
-REFERENCE: Final = "each reference points to an existing record"
+REFERENCES_LEAD: Final = "each reference in {table} must point to an existing record"
+ROWS_COUNTED: Final = "it must be possible to count the rows of {table}"
+REFERENCE: Final = "each reference must point to an existing record"
 A_RECORD: Final = "a record of {table}"
 NONE: Final = "none"
-TOTAL: Final = "the total of a list is correct"
-IS_NEWEST: Final = "the file is complete: no change that was written to it is missing"
-LAST_CHANGE: Final = "the last change (event {found}, recorded: {noted})"
+TOTAL: Final = "the stored total of a list must equal the number of its records"
+IS_NEWEST: Final = "the file must have every change that was written to it"
+LAST_CHANGE: Final = "the last change (event {found} in the file, event {noted} in platform.db)"
 PROMISES: Final[Mapping[str, tuple[str, ...]]] = {
     **{check.promise: check.words for check in CHECKS},
     REFERENCE: (A_RECORD, NONE),

@@ -15,10 +15,10 @@ Kind = Literal["damage", "index", "difference", "unproved", "error"]
 checked, or the file cannot be examined.
 """
 SENTENCES: Final[Mapping[Kind, str]] = {
-    "damage": "it is damaged, {place}: {message}.",
-    "index": "its search index is damaged, {place}: {message}. No record is lost.",
+    "damage": "the file is damaged ({place}): {message}.",
+    "index": "the search index of the file is damaged ({place}): {message}. No record is lost.",
     "difference": "{promise}; but {record}: {found} instead of {expected}.",
-    "unproved": "could not check that {promise}: {reason}.",
+    "unproved": "could not check this rule: {promise}. The reason is: {reason}.",
 }
 """The sentences by kind. A file that cannot be examined has a separate sentence with the reason."""
 MORE: Final = "and {count} more."

@@ -27,8 +27,8 @@ LOST: Final = (
     "lost with it, because no backup contains the keys."
 )
 LOST_ON_PURPOSE: Final = (
-    "If this machine is lost, all API tokens ({tokens}) and webhook credentials ({credentials}) are "
-    "lost with it, because no backup contains the keys: an admin decided so at {declined_at}."
+    "If this machine is lost, all API tokens ({tokens}) and webhook credentials ({credentials}) are lost too. "
+    "An admin decided at {declined_at} that backups do not contain the keys."
 )
 NOT_CHECKED: Final = (
     "If this machine is lost, all API tokens ({tokens}) and webhook credentials ({credentials}) may "
@@ -130,7 +130,7 @@ def _state(known: KnownKeys, settings: Backup) -> tuple[State, str]:
             f"backups contain the keys, encrypted with the recovery phrase {phrase}, not checked yet"
         )
     if known.declined_at is not None:
-        return "declined", f"no backup contains the keys: an admin decided so at {known.declined_at}"
+        return "declined", f"no backup contains the keys: an admin chose this at {known.declined_at}"
     return "none", "no backup contains the keys: see wmsd recovery-phrase create"
 
 

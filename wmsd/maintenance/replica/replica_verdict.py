@@ -40,13 +40,13 @@ def judged(files: list[str], found: dict[str, ReplicatedFile], now: datetime) ->
     if not behind:
         most = max((age for age in ages.values() if age is not None), default=0.0)
         replicated = count_of(len(files), "file is replicated", "files are replicated")
-        return Verdict(True, f"{replicated}, at most {most:.0f} s ago", {})
+        return Verdict(True, f"{replicated}, with a delay of at most {most:.0f} s", {})
     named = ", ".join(
         f"{name} {'is not replicated' if age is None else f'was last replicated {age:.0f} s ago'}"
         for name, age in list(behind.items())[:MOST_NAMED]
     )
     more = f", and {len(behind) - MOST_NAMED} more" if len(behind) > MOST_NAMED else ""
-    return Verdict(False, f"{len(behind)} of {len(files)} files are behind: {named}{more}", behind)
+    return Verdict(False, f"{len(behind)} of {len(files)} files are not replicated in time: {named}{more}", behind)
 
 
 def _age(file: ReplicatedFile | None, now: datetime) -> float | None:

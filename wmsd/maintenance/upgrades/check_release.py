@@ -69,8 +69,8 @@ def check_release(
     if key is None:
         raise StorageError(
             f"The publisher of {source} cannot be checked, because this wmsd was built without a public key. "
-            "Nothing was changed. Get the public key from where wmsd is published, and name its file with "
-            "--public-key. The help of this command shows how to check a published SHA-256 instead."
+            "Nothing was changed. Name the file of the published key with --public-key, or check a published "
+            "SHA-256 instead (see --help)."
         )
     if signature is None:
         raise StorageError(
@@ -89,8 +89,8 @@ def _check_sum(source: Path, sha256: str, expected: str | None) -> None:
     for name, text in said.items():
         if text is not None and text.strip().lower() != sha256:
             raise StorageError(
-                f"{source} is not the published program: {name} is {text.strip()[:80]}, but the program has "
-                "another SHA-256. Nothing was changed. Download the program again."
+                f"{source} is not the published program: its SHA-256 is not {name}, {text.strip()[:80]}. "
+                "Nothing was changed. Download the program again."
             )
 
 
@@ -175,9 +175,8 @@ def _asked(program: Path) -> Described:
         return Described.model_validate(json.loads(done.stdout))
     except (OSError, subprocess.SubprocessError, ValueError, ValidationError) as error:
         raise StorageError(
-            f"The new program does not run on this machine, or is not a wmsd to upgrade to: {_why(error)}. "
-            "Nothing was changed. If the download is incomplete, or is for another kind of machine, "
-            "download the program again."
+            f"The new program does not run on this machine, or cannot be used for an upgrade: {_why(error)}. "
+            "Nothing was changed. Download the program again, for this kind of machine."
         ) from None
 
 

@@ -54,7 +54,7 @@ class KeptCopies:
                 sync(folder)
         except OSError as error:
             raise StorageError(
-                f"{path} was not migrated, because wmsd cannot first store a copy of it in {self.path}: "
+                f"{path} was not migrated, because wmsd could not store a copy of it in {self.path} first: "
                 f"{reason_of(error)}."
             ) from error
         LOG.info("migrating %s for wmsd %s; the previous file is stored as %s", path, self._version, target)

@@ -98,8 +98,8 @@ def _ahead(installation: Installation) -> str | None:
     codes = ", ".join(map(installation.files.code_of, sorted(found)[:MOST_NAMED]))
     until = max(found.values())
     return (
-        f"The last changes of {codes} have times in the future, up to {until}, because the clock was wrong. "
-        "Until then, new changes get times just after these; the order is correct."
+        f"Because the clock was wrong, the last changes of {codes} have times in the future, up to {until}. "
+        "You need not do anything: new changes keep the right order."
     )
 
 

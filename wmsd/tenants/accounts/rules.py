@@ -126,7 +126,7 @@ def check_abilities(requested: Sequence[str], whitelist: Container[str] = ABILIT
 
 def _unknown(name: str, whitelist: Container[str]) -> str:
     if name in SUFFICES:
-        return f"is not needed here: {SUFFICES[name]} is enough"
+        return f"is not needed here and cannot be granted: use {SUFFICES[name]} instead"
     known = [each for each in ABILITIES if each in whitelist]
     near = difflib.get_close_matches(name, known, n=1) if len(name) <= LONGEST_LOOKED_AT else []
     if near:

@@ -68,7 +68,7 @@ def code_errors(tx: Transaction, code: str, of: int | None = None) -> FieldError
     only letters, digits, `-`, `_` and `.`.
     """
     if not all(each.isalpha() or each.isdecimal() or each in "-_." for each in code):
-        return {"code": ["must have letters, digits, -, _ and . only"]}
+        return {"code": ["may contain only letters, digits, -, _ and ."]}
     return codes_like(tx, code, of)
 
 

@@ -60,7 +60,7 @@ def hints(typed: str, known: Sequence[Company], earlier: int = 0) -> list[str]:
     if earlier >= MOST_HINTS:
         return []
     named, near = _meant(typed, known)
-    sentences = [] if named is None else [f"{named} is the code of the company with this name"]
+    sentences = [] if named is None else [f"use the code {named}: the company with this name has this code"]
     sentences += [] if near is None else [f"{near} is the nearest code"]
     return sentences
 

@@ -75,10 +75,12 @@ def add(tx: Transaction, recipient: str, replaces: str | None) -> None:
     now_checked = checked(in_use(tx))
     known = None if now_checked is None else now_checked.fingerprint
     if known != replaces:
-        there = "There is no recovery phrase in use" if known is None else f"The recovery phrase {known} is in use"
-        raise Problem(
-            "INVALID_STATUS", f"{there} now. Check which recovery phrase you want to replace, and try again."
+        there = (
+            "No checked recovery phrase is in use, but your request replaces one."
+            if known is None
+            else f"The recovery phrase in use is {known}, but your request replaces a different one."
         )
+        raise Problem("INVALID_STATUS", f"{there} Check which phrase you want to replace, then try again.")
     tx.execute(REPLACE_UNCHECKED, (tx.timestamp,))
     tx.execute(ADD, (recipient, tx.timestamp))
     write_audit(tx, "recovery-phrase.create", phrase_fingerprint(recipient))

@@ -19,12 +19,15 @@ from wmsd.tenants.recovery.store import Entry, How
 from wmsd.tenants.sites import actions as sites
 
 ADMIN: Final = "platform-admin"
-NOT_CHOSEN: Final = "must have at least one id, or be empty if every is true"
+NOT_CHOSEN: Final = (
+    "must have at least one id. To choose all entries, leave this list empty and set `every` to true"
+)
 UNKNOWN: Final = "is not in the list; load the list again"
 OF_LOST: Final = (
-    "is about something that was lost, not about access: create the lost thing again, or dismiss the entry"
+    "cannot be confirmed or ended, because it is something lost, not an access: create what was lost again, or "
+    "dismiss the entry"
 )
-OF_ACCESS: Final = "is about access, which cannot be dismissed: confirm or end the access"
+OF_ACCESS: Final = "cannot be dismissed, because it is an access, not something lost: confirm or end the access"
 
 
 @for_platform_admins(answer="object", returns=RecoveryList)
@@ -63,7 +66,10 @@ def remove_lost_second_factors(tx: Transaction, body: RecoveryChoice) -> dict[st
     Until a user sets up a second factor again, the password alone is enough to sign in.
     """
     chosen = _chosen(
-        tx, body, ("second-factor",), "is not a task for a second factor: choose a user who lost the second factor"
+        tx,
+        body,
+        ("second-factor",),
+        "does not concern a second factor: choose the entry of a user who lost the second factor",
     )
     for entry in chosen:
         second_factor_actions.remove_second_factor(tx, entry["subject"])

@@ -74,10 +74,16 @@ async def _more(endpoint: str, client: LazyClient, access_token: str, subject: s
     are about another subject. Raise the same errors as `provider_requests.get`.
     """
     if not (access_token.isascii() and access_token.isprintable()):
-        raise NoAnswer(f"{endpoint} was not called: the access token contains characters that cannot be sent.")
+        raise NoAnswer(
+            f"wmsd did not call {endpoint}: the access token of the sign-in provider contains characters that "
+            "no header can contain."
+        )
     found = await provider_requests.get(client, endpoint, {"Authorization": f"Bearer {access_token}"})
     if found.get("sub") != subject:
-        raise NoAnswer(f"{endpoint} answered with another subject (sub) than the ID token.")
+        raise NoAnswer(
+            f"{endpoint} described another account than the one that signed in (the values of sub differ), so "
+            "wmsd refused the sign-in."
+        )
     return found
 
 

@@ -116,7 +116,10 @@ def _check(claims: Mapping[str, Any], client_id: str, nonce: str, now: float) ->
     ends, made, begins = claims["exp"], claims["iat"], claims.get("nbf", 0)
     _need(all(map(_is_time, (ends, made, begins))), "has invalid times")
     _need(now < ends + LEEWAY_SECONDS, "has expired")
-    _need(max(made, begins) <= now + LEEWAY_SECONDS, "has a time in the future: check the clocks")
+    _need(
+        max(made, begins) <= now + LEEWAY_SECONDS,
+        "has a time in the future: check the clocks of the provider and of this server",
+    )
     subject = claims["sub"]
     is_subject = isinstance(subject, str) and 0 < len(subject) <= LONGEST_SUBJECT
     _need(is_subject and subject.isascii() and subject.isprintable(), "has no valid subject")

@@ -72,7 +72,10 @@ class Published:
         found = await provider_requests.get(self.client, issuer.rstrip("/") + WELL_KNOWN)
         if found.get("issuer") != issuer:
             shown = str(found.get("issuer"))[:200]
-            raise NoAnswer(f"The metadata of {issuer} belongs to another issuer: {shown!r}.")
+            raise NoAnswer(
+                f"The sign-in provider at {issuer} gives {shown!r} as its issuer. Set issuer in "
+                "sign_on.providers to exactly this text, if the provider is right."
+            )
         urls = {name: _url(found, name) for name in ASKED_BY_CLIENTS}
         methods = found.get("token_endpoint_auth_methods_supported", ["client_secret_basic"])
         return Metadata(
@@ -86,7 +89,10 @@ class Published:
         uri = (await self.metadata()).jwks_uri
         keys = (await provider_requests.get(self.client, uri)).get("keys")
         if not isinstance(keys, list) or len(keys) > MOST_KEYS:
-            raise NoAnswer(f"{uri} does not contain a list of at most {MOST_KEYS} keys.")
+            raise NoAnswer(
+                f"{uri} must contain a list of signing keys, with at most {MOST_KEYS} keys. Tell the admin of "
+                "the sign-in provider."
+            )
         return [key for key in keys if isinstance(key, dict)]
 
 
@@ -127,5 +133,8 @@ def _url(found: dict[str, Any], name: str) -> str:
     """
     url = found.get(name)
     if not isinstance(url, str) or not URL.fullmatch(url):
-        raise NoAnswer(f"The metadata of the provider has no valid {name}.")
+        raise NoAnswer(
+            f"The metadata of the sign-in provider has no valid {name}. Check the issuer in sign_on.providers, "
+            "or tell the admin of the provider."
+        )
     return url

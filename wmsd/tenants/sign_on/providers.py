@@ -29,7 +29,7 @@ def _issuer(value: str) -> str:
 
 def _scopes(values: list[str]) -> list[str]:
     if "openid" not in values or not all(SCOPE.fullmatch(value) for value in values):
-        raise ValueError('must contain "openid", and only names of scopes')
+        raise ValueError('must be a list of scope names that includes "openid"')
     return values
 
 
@@ -37,8 +37,8 @@ def _abilities(values: list[str]) -> list[str]:
     for value in values:
         if value not in ABILITIES and value not in SETS:
             raise ValueError(
-                f"contains {value!r}, which is not an ability. The abilities are {', '.join(ABILITIES)}, and "
-                f"the sets are {', '.join(SETS)}"
+                f"contains {value!r}, which is not an ability. Use one of the abilities "
+                f"{', '.join(ABILITIES)}, or one of the ability sets {', '.join(SETS)}"
             )
     return values
 
@@ -96,10 +96,10 @@ class Rule(Table):
     def _goes_together(self) -> Self:
         if self.role != "member" and self.abilities:
             raise ValueError(
-                "has abilities, but only the role member needs abilities: the other roles may do everything"
+                "has abilities, but only the role member needs abilities: remove them, or set the role member"
             )
         if self.role == "platform-admin" and self.companies:
-            raise ValueError("has companies, but a platform-admin may use every company")
+            raise ValueError("has companies, but a platform-admin may use every company: remove the companies")
         return self
 
 
@@ -163,7 +163,10 @@ class Provider(Table):
     @model_validator(mode="after")
     def _goes_together(self) -> Self:
         if (self.create_users or self.follow_rules) and not self.rules:
-            raise ValueError("has no rules, but create_users and follow_rules need rules")
+            raise ValueError(
+                "has no rules, but create_users and follow_rules need rules: add a rule, or switch off both "
+                "settings"
+            )
         if self.rules and not (self.create_users or self.follow_rules):
             raise ValueError("has rules that are not used: set create_users or follow_rules")
         if self.client_secret and self.client_secret_file:

@@ -156,15 +156,17 @@ def judged(provider: Provider, claims: Mapping[str, Any]) -> tuple[Rule | None, 
     explained = []
     for rule in provider.rules:
         if not _fits(rule, claims):
-            says = "does not fit"
+            says = "does not match"
         elif first is None:
-            first, says = rule, "fits and decides"
+            first, says = rule, "matches first: its role and its abilities are used"
             codes += rule.companies
         elif (rule.role, set(rule.granted)) == (first.role, set(first.granted)):
-            says = "fits and adds its companies"
+            says = "matches: its companies are added"
             codes += rule.companies
         else:
-            says = "fits, but gives another role or other abilities than the rule that decides"
+            says = (
+                "matches, but is not used: its role or its abilities differ from those of the first matching rule"
+            )
         explained.append((rule, says))
     return first, list(dict.fromkeys(codes)), explained
 
@@ -183,7 +185,7 @@ def decide(provider: Provider, claims: Mapping[str, Any], known: Known) -> Decis
     if refusal is None and (user is None or provider.follow_rules):
         if rule is None:
             refusal = Refusal(
-                "no rule fits this account", "Ask a platform admin which group your account must be in."
+                "no rule matches this account", "Ask a platform admin which group your account must be in."
             )
         else:
             rights = _rights(rule, codes, known)

@@ -110,7 +110,7 @@ def _list_of_stock(tx: Transaction, warehouse_id: int, article_search: str | Non
 
 def _no_list(number: int, are_all: bool) -> str:
     if not number:
-        return "matches no goods in stock: name the goods to count in lines"
+        return "matches no goods in stock: enter the goods to count as lines"
     if are_all:
         return (
             f"matches {number} articles, lots and serials in stock, but a count has at most {MAX_LINES} "

@@ -28,8 +28,8 @@ BOOKED: Final = f"""
 
 CHECKS: Final = (
     Check(
-        "a finished count has booked the counted quantity minus the ledger quantity, and other counts have "
-        "booked nothing",
+        "a finished count must have booked the counted quantity minus the ledger quantity, and other counts "
+        "must have booked nothing",
         BOOKED,
         in_millionths=False,
         words=(LINE, NOT_BOOKED),

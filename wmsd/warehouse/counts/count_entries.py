@@ -151,7 +151,7 @@ def _impossible_lines(tx: Transaction, entries: Sequence[Entry]) -> Iterator[Fie
             yield invalid_field(f"{path}.serial", "must be empty: the article is not tracked by serials")
         if quantity is None:
             if line.counted_at is not None and row["counted_quantity"] is None:
-                yield invalid_field(f"{path}.counted_quantity", "is required with counted_at")
+                yield invalid_field(f"{path}.counted_quantity", "is required if `counted_at` is sent")
         elif row["serial"] is not None and quantity not in (0, SCALE):
             yield invalid_field(f"{path}.counted_quantity", "must be 1, or 0 if the serial was not found")
         elif has_serials and quantity % SCALE:
@@ -208,7 +208,7 @@ def _merged(before: Sequence[Row], entered: Sequence[Row]) -> list[Row]:
 def _too_many(rows: Sequence[Row]) -> Iterator[FieldError]:
     if len(rows) > MAX_LINES:
         sentence = (
-            f"are {len(rows)}, but a count has at most {MAX_LINES}: create several counts, or import "
+            f"are too many ({len(rows)}): a count has at most {MAX_LINES}. Create several counts, or import "
             "the count from a file"
         )
         yield invalid_field("lines", sentence)

@@ -23,7 +23,7 @@ OF_LINE: Final = "lines.0."
 COLUMNS: Final = {"counted_quantity": "quantity"}
 """The fields of a count line that have another name in `RecordCount`, and this name."""
 NAME_ONE: Final = (
-    "is not enough, because the goods have lots or serials: name one of them, or create a count with all of them"
+    "is not enough for goods with lots or serials: also name one lot or serial, or create a count with all of them"
 )
 MOVED: Final = "was counted before the goods moved: count again"
 

@@ -81,7 +81,9 @@ def counted_parts(before: Contents, rows: Sequence[Row]) -> Counted:
         elif quantity and quantity < there.quarantined:
             faults.append(Fault(goods, "quantity", _quarantined(quantity, there)))
         elif goods.serial is not None and quantity > SCALE:
-            faults.append(Fault(goods, "quantity", "would be two units with the same serial: count again"))
+            faults.append(
+                Fault(goods, "quantity", "would bring two units with the same serial into stock: count again")
+            )
         elif quantity:
             after[goods] = Amounts(quantity, there.quarantined)
         else:
@@ -95,7 +97,10 @@ def _gone(taken: int, there: Amounts) -> str:
 
 def _quarantined(quantity: int, there: Amounts) -> str:
     held = to_text(there.quarantined)
-    return f"would leave {to_text(quantity)}, but {held} are in quarantine: release the missing goods first"
+    return (
+        f"would leave only {to_text(quantity)} in stock, but {held} are in quarantine: first release the "
+        "missing goods from quarantine"
+    )
 
 
 def two_lots_of_a_serial(after: Parts) -> Iterator[Fault]:
@@ -103,4 +108,4 @@ def two_lots_of_a_serial(after: Parts) -> Iterator[Fault]:
     seen: dict[str, PartKey] = {}
     for goods in after:
         if goods.serial is not None and seen.setdefault(goods.serial, goods) != goods:
-            yield Fault(goods, "serial", f"{goods.serial} is counted in two lots")
+            yield Fault(goods, "serial", f"{goods.serial} is counted in two lots: keep the serial in only one lot")

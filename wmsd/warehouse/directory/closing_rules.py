@@ -27,7 +27,8 @@ class Holding:
 
 
 GOODS: Final = (
-    "cannot be switched off: goods are in {count} of its stock records. Ship, move or book them out first"
+    "cannot be switched off: {count} of its stock records still have goods. First ship, move or book out these "
+    "goods"
 )
 OPEN_DOCUMENTS: Final = "cannot be switched off: {count} of its documents are open. Finish or cancel them first"
 

@@ -35,9 +35,9 @@ def status_checks(table: DocumentTable) -> tuple[Check, Check]:
     )
     counts_differ = f"SELECT {named}'status ' || status, expected, found FROM ({counted})"
     return (
-        Check(f"the status of a {noun} is the last one in its history", reached, in_millionths=False),
+        Check(f"the status of a {noun} must be the last status in its history", reached, in_millionths=False),
         Check(
-            f"the number of {noun}s equals the stored total",
+            f"the number of {noun}s must equal the stored total",
             counts_differ,
             in_millionths=False,
             words=(STATUS_OF_PARTNER, STATUS),
@@ -67,7 +67,7 @@ def ledger_check(
         WHERE {expected} <> coalesce(moved.quantity, 0)
     """
     posted = " or ".join(sorted(statuses))
-    promise = f"the ledger has every line of a {noun} that is {posted}, and no line of any other {noun}"
+    promise = f"the ledger must have every line of a {noun} that is {posted}, and no line of any other {noun}"
     return Check(promise, differing, words=(LINE,))
 
 

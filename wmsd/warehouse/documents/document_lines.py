@@ -53,7 +53,9 @@ class LineTable:
     def __post_init__(self) -> None:
         hidden = [name for name in self.fields if name not in self.shown.model_fields]
         if hidden:
-            raise TypeError(f"{self.name} can store what {self.shown.__name__} does not show: {', '.join(hidden)}")
+            raise TypeError(
+                f"{self.name} stores fields that {self.shown.__name__} does not show: {', '.join(hidden)}"
+            )
 
     @property
     def stored(self) -> tuple[str, ...]:
@@ -84,7 +86,7 @@ class LineTable:
             if name not in (*self.fields, *IDENTIFIES) and not any(mark in field.metadata for mark in NOT_STORED)
         ]
         if lost:
-            raise TypeError(f"{line.__name__} can set what {self.name} does not store: {', '.join(lost)}")
+            raise TypeError(f"{line.__name__} sets fields that {self.name} does not store: {', '.join(lost)}")
 
     def kept(self, sent: Sequence[HasId], before: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any] | None]:
         """Return for each sent line the stored row with the same id, or None for a new line."""

@@ -60,8 +60,8 @@ def shortages(lines: Sequence[Demand], available: Mapping[Place, int], name: str
         FieldError(
             "INSUFFICIENT_STOCK",
             f"{name}.{number}.quantity",
-            f"is more than is in stock: {to_text(available.get(place, 0))} available, "
-            f"{to_text(together[place])} wanted",
+            f"is more than the available stock: {to_text(available.get(place, 0))} available, "
+            f"{to_text(together[place])} requested",
         )
         for number, (place, _) in enumerate(lines)
         if place is not None and together[place] > available.get(place, 0)

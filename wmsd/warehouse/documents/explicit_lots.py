@@ -90,7 +90,10 @@ def find_explicit(
 
 
 def _short(path: str, lot_number: str, free: int, wanted: int) -> FieldError:
-    sentence = f"is more than lot {lot_number} has: {to_text(free)} available, {to_text(wanted)} wanted"
+    sentence = (
+        f"is more than the available stock of lot {lot_number}: {to_text(free)} available, {to_text(wanted)} "
+        "requested"
+    )
     return FieldError("INSUFFICIENT_STOCK", f"{path}.quantity", sentence)
 
 

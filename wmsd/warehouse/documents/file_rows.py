@@ -275,7 +275,7 @@ class DocumentRows:
         for each in rows[1:]:
             for name in own:
                 if getattr(each.fields, name) != getattr(first.fields, name):
-                    sentence = f"differs from row {first.line}, the first row of this {self._table.noun}"
+                    sentence = f"must be the same as in row {first.line}, the first row of this {self._table.noun}"
                     outcome.refuse(each.line, {name: [sentence]})
                     agree = False
         return agree

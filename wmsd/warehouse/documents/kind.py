@@ -139,7 +139,7 @@ class Posting(NamedTuple):
 def _check_known(owner: str, names: Collection[str], what: str, known: Collection[str]) -> None:
     unknown = sorted(set(names) - set(known))
     if unknown:
-        raise TypeError(f"{owner} has {what} that are not there: {', '.join(unknown)}")
+        raise TypeError(f"{owner} names {what} that do not exist: {', '.join(unknown)}")
 
 
 @dataclass(frozen=True)

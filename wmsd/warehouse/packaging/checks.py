@@ -15,4 +15,4 @@ BALANCES: Final = f"""
     JOIN partners ON partners.id = partner_id
 """
 
-CHECKS: Final = (Check("a packaging balance is the sum of its movements", BALANCES, words=(OF_PARTNER,)),)
+CHECKS: Final = (Check("a packaging balance must equal the sum of its movements", BALANCES, words=(OF_PARTNER,)),)

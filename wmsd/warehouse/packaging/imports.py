@@ -75,7 +75,10 @@ def _differing(recorded: dict[str, object] | None, fields: PackagingMovementFiel
     if fields.occurred_at is None:
         given.pop("occurred_at", None)  # an empty cell gives no time to compare
     return {
-        name: [f"differs from movement {fields.code}; a recorded movement cannot be changed"]
+        name: [
+            f"differs from the recorded movement {fields.code}, which cannot be changed: enter the recorded "
+            "value, or use a new code for a new movement"
+        ]
         for name, value in (recorded or {}).items()
         if name in given and given[name] != value
     }

@@ -29,9 +29,11 @@ FOLLOWED: Final = f"""
 """
 
 CHECKS: Final = (
-    Check("the received quantity of an order is the sum of its posted receptions", RECEIVED, words=(ITEM,)),
     Check(
-        "the status of an order matches its received quantity",
+        "the received quantity of an order must equal the sum of its posted receptions", RECEIVED, words=(ITEM,)
+    ),
+    Check(
+        "the status of an order must match its received quantity",
         FOLLOWED,
         in_millionths=False,
         words=(PARTIAL, UNTOUCHED),

@@ -23,4 +23,4 @@ SHIPPED: Final = """
     WHERE returned.quantity > coalesce(shipped.quantity, 0)
 """
 
-CHECKS: Final = (Check("the returned quantity is at most the shipped quantity", SHIPPED),)
+CHECKS: Final = (Check("the returned quantity must be at most the shipped quantity", SHIPPED),)

@@ -101,11 +101,11 @@ def _elsewhere(tx: Transaction, article_id: int, made: Sequence[Change]) -> Iter
 def _adjustment_errors(body: Adjustment) -> FieldErrors:
     errors = _serial_errors(body, None if body.by is None else abs(body.by), "by")
     if (body.by is None) == (body.to is None):
-        errors["by"] = ["is required if to is missing; give only one of by and to"]
+        errors["by"] = ["is required if `to` is missing: send either `by` or `to`, not both"]
     elif body.by == 0:
         errors["by"] = ["must not be 0"]
     elif body.serials and body.to is not None:
-        errors["to"] = ["cannot be combined with serials: use the field by instead"]
+        errors["to"] = ["cannot be combined with serials: use the field `by` instead"]
     return errors
 
 
@@ -114,7 +114,7 @@ def _quarantining_errors(body: Quarantining) -> FieldErrors:
     if body.everything and (body.serials or body.quantity is not None):
         errors["everything"] = ["cannot be combined with a quantity or serials"]
     elif not body.everything and not body.serials and body.quantity is None:
-        errors["quantity"] = ["is required unless serials or everything is given"]
+        errors["quantity"] = ["is required if `serials` and `everything` are missing"]
     return errors
 
 

@@ -144,26 +144,28 @@ STOCKED: Final = """
 """
 
 CHECKS: Final = (
-    Check("a quantity is the sum of its movements", MOVED, words=(QUARANTINED, IN_WAREHOUSE)),
+    Check("a stock quantity must equal the sum of its movements", MOVED, words=(QUARANTINED, IN_WAREHOUSE)),
     Check(
-        "a reserved quantity is the sum of its reservations",
+        "a reserved quantity must equal the sum of its reservations",
         _sum("reserved", "reservations", "quantity"),
         words=(IN_WAREHOUSE,),
     ),
-    Check("a lot's quantity is the sum of its movements", _sum_of_lot("quantity"), words=WORDS_OF_LOT),
+    Check("a lot's quantity must equal the sum of its movements", _sum_of_lot("quantity"), words=WORDS_OF_LOT),
     Check(
-        "the quarantined quantity of a lot is the sum of its movements",
+        "the quarantined quantity of a lot must equal the sum of its movements",
         _sum_of_lot("quarantined"),
         words=WORDS_OF_LOT,
     ),
-    Check("the reserved quantity of a lot is the sum of its reservations", LOTS_RESERVED, words=WORDS_OF_LOT),
     Check(
-        "the quantities of a stock record's lots add up to at most the quantity of the stock record",
+        "the reserved quantity of a lot must equal the sum of its reservations", LOTS_RESERVED, words=WORDS_OF_LOT
+    ),
+    Check(
+        "the lots of a stock record must together have at most the quantity of the stock record",
         LOTS_TOGETHER,
         words=(RESERVED, QUARANTINED, NOT_QUARANTINED, IN_WAREHOUSE),
     ),
     Check(
-        "a serial is in a stock record if the sum of its movements there is 1",
+        "a serial must be in a stock record exactly when the sum of its movements there is 1",
         _sum_of_serial("quantity", f"{SCALE}"),
         words=WORDS_OF_SERIAL,
     ),
@@ -173,18 +175,20 @@ CHECKS: Final = (
         words=WORDS_OF_SERIAL,
     ),
     Check(
-        "a lot or stock record has at most as many serials as units",
+        "a lot or stock record must have at most as many serials as units",
         SERIALS_WITHIN,
         words=(QUARANTINED, NOT_QUARANTINED, *WORDS_OF_LOT),
     ),
     Check(
-        "stock is marked as low (1) if the available quantity is at most the minimum, otherwise not (0)",
+        "stock must be marked as low (1) if the available quantity is at most the minimum, otherwise as not "
+        "low (0)",
         LOW,
         in_millionths=False,
         words=(IN_WAREHOUSE,),
     ),
     Check(
-        "an article is marked as stocked (1) if a warehouse has a stock record of it, otherwise not (0)",
+        "an article must be marked as stocked (1) if a warehouse has a stock record of it, otherwise as not "
+        "stocked (0)",
         STOCKED,
         in_millionths=False,
     ),

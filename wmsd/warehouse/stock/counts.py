@@ -221,7 +221,10 @@ def _with_quarantine(tx: Transaction, before: Contents, counting: Counting) -> l
 def _refuse(counting: Counting, before: Contents, faults: list[Fault], outcome: Outcome) -> None:
     if faults and not counting.counts:  # goods that were not found have no row
         name = f"{counting.place.article_code} in {counting.place.warehouse_code}"
-        sentence = f"is not in the file, but orders have reserved {to_text(before.reserved)}"
+        sentence = (
+            "is missing from the file, which would set its stock to 0, but orders have reserved "
+            f"{to_text(before.reserved)}: add a row for it"
+        )
         outcome.errors.add(CellError(0, name, sentence))
         return
     for fault in faults:

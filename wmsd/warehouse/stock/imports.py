@@ -149,7 +149,7 @@ class Reader:
         if row.serial is not None and row.quarantined not in (None, 0, SCALE):
             errors["quarantined"] = ["must be 0 or 1: a serial is one unit"]
         elif row.quarantined is not None and row.quarantined > row.quantity:
-            errors["quarantined"] = ["is more than the counted quantity"]
+            errors["quarantined"] = ["must be at most the counted quantity"]
         if row.serial is not None and row.quantity:
             first = count_staging.put_serial(self.tx, row.article_code, row.serial, line)
             if first != line:

@@ -87,7 +87,11 @@ def count_total(
     left = Amounts(rest.quantity + quantity - known.quantity, rest.quarantined + quarantine - known.quarantined)
     if quantity < held:
         faults.append(
-            Fault(UNNAMED, "quantity", f"is below the {to_text(held)} that are reserved or in quarantine")
+            Fault(
+                UNNAMED,
+                "quantity",
+                f"must be at least {to_text(held)}, because this quantity is reserved or in quarantine",
+            )
         )
     elif left.quarantined < 0:
         named = to_text(known.quarantined - rest.quarantined)
@@ -112,7 +116,10 @@ def only(before: Contents, lot_number: str | None, amount: int, state: str = "")
     if total(before.parts, lot_number) == before.parts.get(PartKey(lot_number), NOTHING):
         return f"only {to_text(amount)} are in stock{state}"
     unnamed = "a lot or serial" if lot_number is None else "a serial"
-    return f"only {to_text(amount)} without {unnamed} are in stock{state}: for the rest, name the lots or serials"
+    return (
+        f"only {to_text(amount)} without {unnamed} are in stock{state}; for a larger quantity, name the lots "
+        "or serials"
+    )
 
 
 def faults_of(before: Contents, after: Parts, tracks_serials: bool) -> Iterator[Fault]:
@@ -135,7 +142,12 @@ def faults_of(before: Contents, after: Parts, tracks_serials: bool) -> Iterator[
 def _held_serials(before: Contents, after: Parts) -> Iterator[Fault]:
     for goods in before.serials_held:
         if after.get(goods) != Amounts(SCALE):
-            yield Fault(goods, "serial", f"{goods.serial} is reserved by an order and must stay in its place")
+            yield Fault(
+                goods,
+                "serial",
+                f"{goods.serial} is reserved by an order: its lot and its quarantine cannot be changed, and it "
+                "must stay in stock",
+            )
 
 
 def _held_lots(before: Contents, after: Parts) -> Iterator[Fault]:
@@ -145,12 +157,18 @@ def _held_lots(before: Contents, after: Parts) -> Iterator[Fault]:
     for lot_number, reserved in before.lots_reserved.items():
         if left[lot_number] < reserved:
             of_lot = f"{to_text(left[lot_number])} of lot {lot_number}"
-            sentence = f"would leave {of_lot} to sell, but orders have reserved {to_text(reserved)}"
+            sentence = (
+                f"is not possible: only {of_lot} would be left to sell, but orders have reserved "
+                f"{to_text(reserved)}"
+            )
             yield Fault(PartKey(lot_number), "quantity", sentence)
 
 
 def _held(before: Contents, after: Parts) -> Iterator[Fault]:
     left = total(after).free_of_quarantine
     if left < before.reserved:
-        sentence = f"would leave {to_text(left)} to sell, but orders have reserved {to_text(before.reserved)}"
+        sentence = (
+            f"is not possible: only {to_text(left)} would be left to sell, but orders have reserved "
+            f"{to_text(before.reserved)}"
+        )
         yield Fault(None, "quantity", sentence)

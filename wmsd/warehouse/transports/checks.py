@@ -49,14 +49,14 @@ DELIVERED: Final = f"""
 """
 
 CHECKS: Final = (
-    Check("a transport's packaging is in the packaging ledger", PACKAGING, words=(OF_WAREHOUSE,)),
+    Check("a transport's packaging must be in the packaging ledger", PACKAGING, words=(OF_WAREHOUSE,)),
     Check(
-        "the packaging of a transport is posted when the transport is loaded",
+        "the packaging of a transport must be posted when the transport is loaded, and not before",
         POSTED,
         in_millionths=False,
         words=(PACKAGING_ROW, OF_WAREHOUSE, IS_POSTED, IS_NOT_POSTED),
     ),
-    Check("an order is on one transport at a time", ON_ONE, in_millionths=False, words=(ONE,)),
+    Check("an order must be on only one transport at a time", ON_ONE, in_millionths=False, words=(ONE,)),
     Check(
         "every order of a delivered transport must be delivered",
         DELIVERED,

@@ -161,7 +161,7 @@ def _forbidden(
             because = f"because the status of this order is {order.status}"
             yield "order_codes", f"must also contain {order.code}, {because}"
     if content_of(body.packaging) != stays:
-        yield "packaging", "differs from the packaging that went out with the remaining orders"
+        yield "packaging", "must be exactly the packaging that was loaded with the remaining orders"
 
 
 def conflict_details(status: Status, requested: Requested | None) -> dict[str, object]:

@@ -68,8 +68,8 @@ def _occurred_at(now: datetime, body: TransportStatusMove) -> str:
 
 
 def _check_repetition(tx: Transaction, current: Planned, body: TransportStatusMove) -> None:
-    """Check the returned packaging of a repeated call. Raise Problem (409) if it differs from the packaging that
-    came back at delivery.
+    """Check the returned packaging of a repeated call. Raise Problem (409) if it differs from the packaging that was
+    recorded at the delivery.
     """
     sent = content_of(body.packaging_returned or [])
     if sent and sent != content_of(store.packed(tx, current.id, "IN")):
@@ -77,7 +77,11 @@ def _check_repetition(tx: Transaction, current: Planned, body: TransportStatusMo
             "INVALID_STATUS",
             "The transport was already delivered with different returned packaging. Record the difference as "
             "packaging movements.",
-            errors={"packaging_returned": ["differs from the packaging that came back at delivery"]},
+            errors={
+                "packaging_returned": [
+                    "must be the same as the returned packaging that was recorded at the delivery"
+                ]
+            },
             details=conflict_details(current.status, body.status),
         )
 

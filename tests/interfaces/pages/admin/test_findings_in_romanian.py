@@ -172,7 +172,7 @@ def test_words_of_ours_in_the_places_are_told(found: Finding, told: str) -> None
     ("english", "romanian"),
     [
         (
-            "a quantity is the sum of its movements; but ART-1 in W1, quarantined: 7 instead of 0.",
+            "a stock quantity must equal the sum of its movements; but ART-1 in W1, quarantined: 7 instead of 0.",
             "o cantitate este suma mișcărilor ei; dar ART-1 în W1, în carantină: 7 în loc de 0.",
         ),
         (
@@ -182,17 +182,17 @@ def test_words_of_ours_in_the_places_are_told(found: Finding, told: str) -> None
             "lotul L, seria S: 1 în loc de 0.",
         ),
         (
-            "an open sales order reserves the serials that its lines name, and other sales orders reserve no "
-            "serials; but SO-1, serial S: free instead of held.",
+            "an open sales order must reserve the serials that its lines name, and other sales orders must "
+            "reserve no serials; but SO-1, serial S: free instead of held.",
             "o comandă de vânzare deschisă rezervă seriile de pe liniile ei, iar celelalte comenzi de vânzare nu "
             "rezervă nicio serie; dar SO-1, seria S: liberă în loc de rezervată.",
         ),
         (
-            "the total of a list is correct; but articles: 7 instead of 0.",
+            "the stored total of a list must equal the number of its records; but articles: 7 instead of 0.",
             "totalul unei liste este corect; dar articles: 7 în loc de 0.",
         ),
         (
-            "each reference points to an existing record; but stock 5: none instead of a record of articles.",
+            "each reference must point to an existing record; but stock 5: none instead of a record of articles.",
             "fiecare referință duce la o înregistrare existentă; dar stock 5: niciuna în loc de o înregistrare "
             "din articles.",
         ),
@@ -225,7 +225,7 @@ def test_what_is_wrong_in_a_file_is_told(english: str, romanian: str) -> None:
 
 def test_a_code_with_words_in_it_stays_as_it_is() -> None:
     """The sentence can be read in two ways, and a translated code could not be found."""
-    said = of_file("a quantity is the sum of its movements; but Cap in blue in W1: 7 instead of 0.")
+    said = of_file("a stock quantity must equal the sum of its movements; but Cap in blue in W1: 7 instead of 0.")
     assert said == "o cantitate este suma mișcărilor ei; dar Cap in blue in W1: 7 în loc de 0."
 
 
@@ -256,7 +256,9 @@ def test_what_another_version_has_found_is_shown_as_it_is(other: dict[str, str])
 def test_whatever_a_file_is_called_it_comes_back(name: str) -> None:
     assert name in sentence_of(kept(folder_files.FILE_STRAY.of(Path(f"/{name}"))))
     assert name in sentence_of(kept(folder_files.COMPANY_EMPTY.of(Path("/1.db"), code=name, backup="FILE")))
-    assert name in of_file(f"a quantity is the sum of its movements; but {name} in W1: 7 instead of 0.")
+    assert name in of_file(
+        f"a stock quantity must equal the sum of its movements; but {name} in W1: 7 instead of 0."
+    )
 
 
 async def test_the_page_has_every_kind_in_romanian(tmp_path: Path) -> None:

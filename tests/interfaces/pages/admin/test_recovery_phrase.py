@@ -85,7 +85,7 @@ async def test_a_form_that_is_sent_twice_is_safe(admin: Visitor) -> None:
     assert (await pressed(admin, "check", phrase=second)).status == 303
     late = await admin.post(PAGE, form)
     assert late.status == 409
-    assert f"The recovery phrase {Phrase(second).fingerprint} is in use now." in text_of(late.text)
+    assert f"The recovery phrase in use is {Phrase(second).fingerprint}, but" in text_of(late.text)
     assert len(await known(admin.world)) == 2
 
 

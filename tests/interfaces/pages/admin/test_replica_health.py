@@ -53,7 +53,7 @@ async def of_backups(admin: Visitor) -> str:
 
 async def test_a_replica_that_has_everything(admin: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
     replicates(monkeypatch, admin.world, platform=1, _1=3)
-    says = r"2 files are replicated, at most \d+ s ago[.]"
+    says = r"2 files are replicated, with a delay of at most \d+ s[.]"
     state, said, remedy = await of_replica(admin)
     assert (state, remedy) == ("Good", NOTHING)
     assert re.fullmatch(f"The replica is up to date[.] {says}", said)

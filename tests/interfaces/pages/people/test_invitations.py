@@ -160,7 +160,7 @@ async def test_a_code_with_a_blank_from_before_stays_one(admin: Visitor) -> None
             "Demo Trading",
             [
                 "Demo Trading is not a company of this installation",
-                "DEMO is the code of the company with this name",
+                "use the code DEMO: the company with this name has this code",
             ],
         ),
         ("demo, OTHER", ["demo is not a company of this installation", "DEMO is the nearest code"]),

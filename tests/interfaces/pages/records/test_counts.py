@@ -186,7 +186,7 @@ async def test_what_cannot_be_booked_is_told_with_its_reason(lead: Visitor, full
     page = await lead.get(f"{COUNTS}/1/book")
     seen = await lead.post(f"{COUNTS}/1/book", form_of(page))
     assert seen.status == 422
-    assert "would leave 8 to sell, but orders have reserved 9" in seen.text
+    assert "is not possible: only 8 would be left to sell, but orders have reserved 9" in seen.text
 
 
 # --- from stock -------------------------------------------------------------------------------------------------

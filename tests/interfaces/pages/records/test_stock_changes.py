@@ -49,7 +49,10 @@ async def test_goods_go_into_quarantine_and_come_out_of_it(keeper: Visitor, shop
 
 async def test_what_orders_hold_stays_and_what_was_typed_too(keeper: Visitor, shop: Shop) -> None:
     seen = await sent(keeper, f"{STOCK}/adjust", to="2", reason="Counted")
-    assert (seen.status, "is below the 3 that are reserved or in quarantine" in text_of(seen.text)) == (422, True)
+    assert (
+        seen.status,
+        "must be at least 3, because this quantity is reserved or in quarantine" in text_of(seen.text),
+    ) == (422, True)
     assert (still_in(seen)["to"], still_in(seen)["reason"]) == ("2", "Counted")
     seen = await sent(keeper, f"{STOCK}/adjust", to="18")
     assert (seen.status, 'id="reason-error"' in seen.text) == (422, True)

@@ -174,7 +174,7 @@ class TestWhyAndWhatToDo:
         )
         assert "shop@example.com has this ability, but the token does not." in text
         assert "shop@example.com or an admin can create a new token on the page Tokens." in text
-        assert "No token of the company has the ability." in text
+        assert "No token of this company has this ability." in text
         await world.new_token("lead@example.com")
         assert "These tokens have the ability: test (lead@example.com, 3)." in await shown(visitor, answer)
         beyond = await world.send("GET", "/api/partners", token=token)

@@ -95,7 +95,7 @@ def _range(tx: Transaction, id: int, body: RedeliveryRange) -> DeliveryFilter:
     until = body.until or tx.timestamp
     if until < body.since:
         wrong = (
-            ("since", "is in the future") if body.until is None else ("until", "must not be earlier than since")
+            ("since", "is in the future") if body.until is None else ("until", "must not be earlier than `since`")
         )
         raise invalid({wrong[0]: [wrong[1]]})
     statuses = redelivery.FAILED if body.failed else CLOSED_STATUSES

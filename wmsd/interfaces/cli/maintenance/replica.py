@@ -39,7 +39,8 @@ def config(command_line: CommandLine, address: str) -> None:
     click.echo(configuration(folder.path, address, number), nl=False)
     if not command_line.settings.replica.enabled:
         note(
-            "Litestream needs the shared files of the server: set replica.enabled = true, and restart the server."
+            "Litestream can read the data only if replica.enabled = true. Change this setting, and restart the "
+            "server."
         )
 
 
@@ -112,8 +113,7 @@ def _print_restored(done: TakenOver, as_json: bool) -> None:
         note(f"{code} was not restored: {reason}")
     note(sentence_of_access(done.access_unknown_after))
     note(
-        f"Restored in {done.seconds:.1f} s. Changes after the last replicated change of each company are "
-        f"missing; new numbers skip at least {LEAST_LEAP}. Start `wmsd serve` now, and make sure that the "
-        "other "
-        "machine does not serve any more."
+        f"Restored in {done.seconds:.1f} s, without the changes after each company's last replicated change; "
+        f"new record numbers are at least {LEAST_LEAP} higher. Start `wmsd serve` now, and make sure that the "
+        "other machine does not serve any more."
     )

@@ -309,7 +309,7 @@ def show_ledger(
             if after is None
             else f"continue with --after {rows[-1]['id']}"
         )
-        note(f"{limit} movements: {more}.")
+        note(f"Listed {limit} movements: {more}.")
 
 
 def _by_documents(tx: Transaction, code: str | None) -> list[dict[str, object]]:

@@ -238,8 +238,8 @@ async def _serve(
                 LOG.info("metrics at %s", scraped_at)
             await _greet(installation, address, loaded)
             LOG.info(
-                "companies' files: at most %d connections, in %d MB (storage.memory_megabytes), with %d of %d "
-                "file descriptors",
+                "wmsd opens at most %d connections to the companies' files, with %d MB of memory "
+                "(storage.memory_megabytes) and %d of %d file descriptors",
                 bounds.connections,
                 settings.storage.memory // MEGABYTE,
                 bounds.descriptors,

@@ -158,8 +158,8 @@ def _program(named: Path | None) -> Path:
         return Path(sys.executable).resolve()
     if packing == "folder":
         raise ServiceError(
-            "This wmsd was installed as a Debian package, which has a unit. To start the "
-            f"service: systemctl enable --now {NAME}"
+            "This wmsd was installed as a Debian package, which includes the service. To start the service: "
+            f"systemctl enable --now {NAME}"
         )
     raise ServiceError(
         "This wmsd runs from its sources. Build the executable with scripts/build, and name it: "

@@ -246,7 +246,7 @@ def enable_user(command_line: CommandLine, email: str) -> None:
 
 
 def _lead_to_link(email: str) -> None:
-    note(f"To create a link to a new password: {RESET_PASSWORD} {shlex.quote(email)}")
+    note(f"To create a password link: {RESET_PASSWORD} {shlex.quote(email)}")
 
 
 @user_command.command("delete")

@@ -95,7 +95,10 @@ def _into_file(command_line: CommandLine, asked: Moving, file: Path) -> None:
     note(f"  {_import(asked, file, has_credentials=passphrase is not None)}", is_for_here=False)
     if passphrase is None and home.webhooks:
         note("  The credentials of the webhooks are not in the file: set them again in the other installation.")
-    note("Then check here that everything arrived, with a token of the other installation in a file:")
+    note(
+        "After the import, check from here that everything arrived. Write a token of the other installation "
+        "into a file, and type here:"
+    )
     as_code = "" if code == asked.code else f" --code {shlex.quote(code)}"
     options = f"--check https://ADDRESS --token-file FILE{as_code}"
     note(f"  wmsd company move {shlex.quote(asked.code)} {options}")

@@ -148,7 +148,7 @@ class _Asking:
                 return error.code, None
         except (OSError, ValueError) as error:
             reason = error.reason if isinstance(error, urllib.error.URLError) else error
-            raise StorageError(f"No answer of wmsd from {self.address}: {reason}") from None
+            raise StorageError(f"wmsd at {self.address} did not answer: {reason}") from None
 
 
 class _Unmoved(urllib.request.HTTPRedirectHandler):

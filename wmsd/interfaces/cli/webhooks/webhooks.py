@@ -272,7 +272,7 @@ def list_deliveries(
     else:
         say([delivery_row(record) for record in records], as_json, "No webhook deliveries found.")
     if has_more and not as_json:
-        note(f"{count_of(limit, 'delivery', 'deliveries')}: continue with --before {records[-1]['id']}.")
+        note(f"Listed {count_of(limit, 'delivery', 'deliveries')}: continue with --before {records[-1]['id']}.")
 
 
 @webhook_command.command("redeliver")

@@ -32,7 +32,7 @@ METHODS: Final = web.AppKey("methods_of_pages", dict[str, list[str]])
 """The methods of the pages by their addresses."""
 IS_COMPLETE: Final = web.AppKey("has_all_pages", bool)
 WRONG_METHOD: Final = (
-    "This address does not accept this method: it is for a page, or for a form that a page sends."
+    "This address accepts only the methods of a page or of its form. For programs, use the addresses under /api."
 )
 
 
@@ -47,7 +47,7 @@ def add_page(app: web.Application, method: str, path: str, handler: Handler) -> 
     Raise RuntimeError after `refuse_all_else`, because its handlers would answer in place of the page.
     """
     if app.get(IS_COMPLETE):
-        raise RuntimeError(f"{path} would never be reached: add it before all else is refused.")
+        raise RuntimeError(f"{path} can never be reached: add it before the route that refuses all other paths.")
     if METHODS not in app:
         app[METHODS] = {}
     app[METHODS].setdefault(path, []).append(method)

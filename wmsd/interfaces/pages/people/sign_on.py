@@ -16,7 +16,8 @@ BACK = f"{TO_PROVIDER}/back"
 SENT_BACK = ("state", "code", "iss", "error")
 """The parameters from a provider that wmsd reads."""
 NOT_BEGUN = (
-    "This browser did not start this sign-in, or it took more than ten minutes. Start again at the sign-in page."
+    "This browser did not start this sign-in, or the sign-in took more than ten minutes. Start again on the "
+    "sign-in page."
 )
 
 

@@ -81,4 +81,4 @@ def to_api(typed: datetime) -> str:
     try:
         return typed.replace(tzinfo=current.get().zone).astimezone(UTC).isoformat()
     except OverflowError:
-        raise ValueError("is too early or too late") from None
+        raise ValueError("must be in the years 1 to 9999") from None
