@@ -68,8 +68,8 @@ def _occurred_at(now: datetime, body: TransportStatusMove) -> str:
 
 
 def _check_repetition(tx: Transaction, current: Planned, body: TransportStatusMove) -> None:
-    """Check the returned packaging of a repeated call. Raise Problem (409) if it differs from the packaging that was
-    recorded at the delivery.
+    """Check the returned packaging of a repeated call. Raise Problem (409) if it differs from the packaging that
+    was recorded at the delivery.
     """
     sent = content_of(body.packaging_returned or [])
     if sent and sent != content_of(store.packed(tx, current.id, "IN")):
