@@ -81,15 +81,7 @@ NO_NAMES: Final = frozenset(
     {"told", "shown", "kept", "look", "house", "trouble", "troubles", "mistake", "mistakes"}
 )
 """Words that do not say what a function returns."""
-STILL_NAMED: Final = frozenset(
-    {
-        "look_at_upload",
-        "look_for_demo",
-        "look_for_first_admin",
-        "get_installation_health",
-        "get_installation_backups",
-    }
-)
+STILL_NAMED: Final = frozenset({"look_at_upload", "look_for_demo", "look_for_first_admin"})
 """Operations with such words in names that the request history already contains."""
 COMMAND_FILES: Final = {"import": "import_export", "export": "import_export", "graphql": "graphql_schema"}
 """Commands whose names are taken by Python or by a package."""

@@ -148,7 +148,10 @@ RULE = '[[sign_on.providers.rules]]\nclaim = "groups"\nvalue = "a"\n'
         (PROVIDER + "create_users = true\n", "sign_on.providers.0 has no rules, but create_users"),
         (PROVIDER + RULE, "sign_on.providers.0 has rules that are not used: set create_users or follow_rules."),
         (PROVIDER + 'client_secret = "a"\nclient_secret_file = "b"\n', "has both client_secret and client_secret"),
-        (PROVIDER + 'scopes = ["email"]\n', 'sign_on.providers.0.scopes must contain "openid"'),
+        (
+            PROVIDER + 'scopes = ["email"]\n',
+            'sign_on.providers.0.scopes must be a list of scope names that includes "openid"',
+        ),
         (
             PROVIDER + RULE + 'role = "god"\n',
             "rules.0.role must be 'platform-admin', 'company-admin' or 'member'.",

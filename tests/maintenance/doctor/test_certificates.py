@@ -145,7 +145,7 @@ def test_a_chain_that_ends_too_early_names_what_is_missing(data: Path, public: S
     (data.parent / "chain.pem").write_bytes(leaf.certificate_pem + lower.certificate_pem + leaf.key_pem)
     at = situation(data, {"server": {"tls": "files", "certificate": data.parent / "chain.pem"}})
     assert told(certificate_findings_at(at), "certificate-chain").startswith(
-        f"The certificate {data.parent / 'chain.pem'} depends on CN=Upper, which is not in the file"
+        f"The certificate file {data.parent / 'chain.pem'} lacks the certificate of its issuer CN=Upper"
     )
 
 

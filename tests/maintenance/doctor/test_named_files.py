@@ -145,8 +145,7 @@ def test_settings_that_came_through_a_pipe(data: Path) -> None:
             "alerts",
             "secret_file",
             b"whsec_no-base64-at-all",
-            "The secret in {} begins with whsec_, but the rest is not base64: enter the whole secret again. "
-            "Copy the whole secret again.",
+            "The secret in {} begins with whsec_, but the rest is not base64. Copy the whole secret again.",
         ),
         (
             "backup",
@@ -339,7 +338,7 @@ def test_a_shell_that_is_still_looking(data: Path, monkeypatch: pytest.MonkeyPat
         ({"url": "http://alerts.example.com/"}, "The URL must begin with https://."),
         (
             {"url": "https://10.0.0.9/"},
-            "10.0.0.9 is a private address; alerts.allow_networks does not list its network.",
+            "10.0.0.9 is a private address; to allow it, add its network to alerts.allow_networks.",
         ),
         ({"url": "https://10.0.0.9/", "allow_networks": "10.0.0.0/8"}, None),
         ({"url": "https://x.example.com:99999/"}, "The port of the URL must be a number from 1 to 65535."),

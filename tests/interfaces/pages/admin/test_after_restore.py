@@ -65,10 +65,10 @@ def buttons(seen: Seen) -> list[dict[str, str]]:
 
 async def press(visitor: Visitor, act: str, about: str = "") -> Seen:
     """Press the first button of this act in the row that contains `about`."""
-    seen = await visitor.get("/admin/day-after")
+    seen = await visitor.get("/admin/after-restore")
     row = next(each for each in seen.text.split("<tr>") if about in each and f'value="{act}"' in each)
     [*found] = [form for form in buttons_of(row) if form["act"] == act]
-    return await visitor.post("/admin/day-after", found[0])
+    return await visitor.post("/admin/after-restore", found[0])
 
 
 def buttons_of(row: str) -> list[dict[str, str]]:
@@ -84,7 +84,7 @@ async def open_entries(world: World) -> set[tuple[str, str]]:
 
 
 async def test_it_shows_all_that_is_open_and_leads_to_each_act(admin: Visitor) -> None:
-    seen = await admin.get("/admin/day-after")
+    seen = await admin.get("/admin/after-restore")
     assert (seen.status, seen.heading) == (200, "After a restore")
     told = text_of(seen.text)
     for sentence in (
@@ -104,14 +104,14 @@ async def test_today_and_health_lead_there_until_it_is_settled(admin: Visitor) -
     world = admin.world
     today = await admin.get("/today")
     assert "Not everything that a restore lost or brought back is settled." in text_of(today.text)
-    assert 'href="/admin/day-after">After a restore: what to do' in today.text
+    assert 'href="/admin/after-restore">After a restore: what to do' in today.text
     assert (await world.call("GET", "/api/health")).body["status"] == "degraded"
     assert "After a restore" in (await admin.get("/admin/health")).text
 
     await world.call("PATCH", "/api/webhooks/1", {"secret": "m" * 40})
     await world.jobs.lost_credentials.look()
-    assert (await press(admin, "remove-second-factor")).goes_to == "/admin/day-after?done=remove-second-factor"
-    while 'value="dismiss"' in (await admin.get("/admin/day-after")).text:
+    assert (await press(admin, "remove-second-factor")).goes_to == "/admin/after-restore?done=remove-second-factor"
+    while 'value="dismiss"' in (await admin.get("/admin/after-restore")).text:
         await press(admin, "dismiss")
     seen = await press(admin, "end", LEAD)
     assert "The access is ended." in (await admin.get(seen.goes_to)).text
@@ -119,7 +119,7 @@ async def test_today_and_health_lead_there_until_it_is_settled(admin: Visitor) -
     for email in (EMAIL, ADMIN):
         await press(admin, "confirm", email)
     assert await open_entries(world) == set()
-    assert "There are no open entries" in (await admin.get("/admin/day-after")).text
+    assert "There are no open entries" in (await admin.get("/admin/after-restore")).text
     assert (await world.call("GET", "/api/health")).body["status"] == "ok"
     assert "Not everything that a restore lost" not in text_of((await admin.get("/today")).text)
     disabled = await world.installation.platform.read(
@@ -130,25 +130,25 @@ async def test_today_and_health_lead_there_until_it_is_settled(admin: Visitor) -
 
 
 async def test_all_may_be_confirmed_at_once(admin: Visitor) -> None:
-    seen = await admin.get("/admin/day-after")
+    seen = await admin.get("/admin/after-restore")
     [every] = [each for each in buttons(seen) if (each["entry"], each["act"]) == ("all", "confirm")]
-    await admin.post("/admin/day-after", every)
+    await admin.post("/admin/after-restore", every)
     assert {kind for kind, _ in await open_entries(admin.world)} == {"token", "webhook", "second-factor"}
 
 
 async def test_the_same_button_is_pressed_on_two_pages(admin: Visitor) -> None:
-    pages = [await admin.get("/admin/day-after") for _ in range(2)]
+    pages = [await admin.get("/admin/after-restore") for _ in range(2)]
     forms = [next(each for each in buttons(seen) if each["act"] == "confirm") for seen in pages]
     assert forms[0]["entry"] == forms[1]["entry"]
     for form in forms:
-        assert (await admin.post("/admin/day-after", form)).status == 303
+        assert (await admin.post("/admin/after-restore", form)).status == 303
     audited = [each for each in await audit(admin) if each[1].startswith("recovery.confirm")]
     assert len(audited) == 1
 
 
 async def test_what_the_page_cannot_do_changes_nothing(admin: Visitor) -> None:
     before = await open_entries(admin.world)
-    form = next(each for each in buttons(await admin.get("/admin/day-after")) if each["act"] == "confirm")
+    form = next(each for each in buttons(await admin.get("/admin/after-restore")) if each["act"] == "confirm")
     for wrong in (
         {"act": "burn"},
         {"act": ""},
@@ -157,12 +157,12 @@ async def test_what_the_page_cannot_do_changes_nothing(admin: Visitor) -> None:
         {"entry": ""},
         {"entry": "9" * 400},
     ):
-        seen = await admin.post("/admin/day-after", {**form, **wrong})
+        seen = await admin.post("/admin/after-restore", {**form, **wrong})
         assert seen.status in (422, 400), (wrong, seen.status)
-    lost = next(each for each in buttons(await admin.get("/admin/day-after")) if each["act"] == "dismiss")
-    seen = await admin.post("/admin/day-after", {**lost, "act": "confirm"})
+    lost = next(each for each in buttons(await admin.get("/admin/after-restore")) if each["act"] == "dismiss")
+    seen = await admin.post("/admin/after-restore", {**lost, "act": "confirm"})
     assert "is about something that was lost" in text_of(seen.text)
-    assert (await admin.post("/admin/day-after", {**form, "form_token": "x"})).status == 403
+    assert (await admin.post("/admin/after-restore", {**form, "form_token": "x"})).status == 403
     assert await open_entries(admin.world) == before
 
 

@@ -5,6 +5,7 @@ import os
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Final
 
 import pytest
 from polib import pofile
@@ -173,7 +174,8 @@ def test_words_of_ours_in_the_places_are_told(found: Finding, told: str) -> None
     [
         (
             "a stock quantity must equal the sum of its movements; but ART-1 in W1, quarantined: 7 instead of 0.",
-            "o cantitate este suma mișcărilor ei; dar ART-1 în W1, în carantină: 7 în loc de 0.",
+            "o cantitate din stoc trebuie să fie egală cu suma mișcărilor ei; dar ART-1 în W1, în carantină: 7 "
+            "în loc de 0.",
         ),
         (
             "a serial must be in quarantine exactly when its movements have put it there; but A in W, lot L, "
@@ -184,30 +186,33 @@ def test_words_of_ours_in_the_places_are_told(found: Finding, told: str) -> None
         (
             "an open sales order must reserve the serials that its lines name, and other sales orders must "
             "reserve no serials; but SO-1, serial S: free instead of held.",
-            "o comandă de vânzare deschisă rezervă seriile de pe liniile ei, iar celelalte comenzi de vânzare nu "
-            "rezervă nicio serie; dar SO-1, seria S: liberă în loc de rezervată.",
+            "o comandă de vânzare deschisă trebuie să rezerve seriile de pe liniile ei, iar celelalte comenzi de "
+            "vânzare nu trebuie să rezerve nicio serie; dar SO-1, seria S: liberă în loc de rezervată.",
         ),
         (
             "the stored total of a list must equal the number of its records; but articles: 7 instead of 0.",
-            "totalul unei liste este corect; dar articles: 7 în loc de 0.",
+            "totalul memorat al unei liste trebuie să fie egal cu numărul înregistrărilor ei; dar articles: 7 în "
+            "loc de 0.",
         ),
         (
             "each reference must point to an existing record; but stock 5: none instead of a record of articles.",
-            "fiecare referință duce la o înregistrare existentă; dar stock 5: niciuna în loc de o înregistrare "
-            "din articles.",
+            "fiecare referință trebuie să ducă la o înregistrare existentă; dar stock 5: niciuna în loc de o "
+            "înregistrare din articles.",
         ),
         (
-            "it is damaged, index stock_by of table stock: Tree 4 page 4 cell 0: 2nd reference to page 7.",
-            "este deteriorat, indexul stock_by al tabelului stock: Tree 4 page 4 cell 0: 2nd reference to page 7.",
+            "the file is damaged (index stock_by of table stock): Tree 4 page 4 cell 0: 2nd reference to page 7.",
+            "fișierul este deteriorat (indexul stock_by al tabelului stock): Tree 4 page 4 cell 0: 2nd reference "
+            "to page 7.",
         ),
         (
-            "it is damaged, the end of the file: it ends after 3 of 9 pages.",
-            "este deteriorat, sfârșitul fișierului: se termină după 3 din 9 pagini.",
+            "the file is damaged (the end of the file): it ends after 3 of 9 pages.",
+            "fișierul este deteriorat (sfârșitul fișierului): se termină după 3 din 9 pagini.",
         ),
         (
-            "could not check that the rows of stock can be counted: database disk image is malformed.",
-            "nu s-a putut verifica următoarea regulă: rândurile din stock pot fi numărate: database disk image is "
-            "malformed.",
+            "could not check this rule: it must be possible to count the rows of stock. The reason is: database "
+            "disk image is malformed.",
+            "nu s-a putut verifica următoarea regulă: rândurile din stock trebuie să poată fi numărate. Motivul "
+            "este: database disk image is malformed.",
         ),
         (
             "/data/companies/1.db cannot be used: permission denied.",
@@ -226,7 +231,9 @@ def test_what_is_wrong_in_a_file_is_told(english: str, romanian: str) -> None:
 def test_a_code_with_words_in_it_stays_as_it_is() -> None:
     """The sentence can be read in two ways, and a translated code could not be found."""
     said = of_file("a stock quantity must equal the sum of its movements; but Cap in blue in W1: 7 instead of 0.")
-    assert said == "o cantitate este suma mișcărilor ei; dar Cap in blue in W1: 7 în loc de 0."
+    assert said == (
+        "o cantitate din stoc trebuie să fie egală cu suma mișcărilor ei; dar Cap in blue in W1: 7 în loc de 0."
+    )
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda each: each.promise)
@@ -261,13 +268,18 @@ def test_whatever_a_file_is_called_it_comes_back(name: str) -> None:
     )
 
 
+TOTAL_IN_ROMANIAN: Final = (
+    "totalul memorat al unei liste trebuie să fie egal cu numărul înregistrărilor ei; dar articles: 7 în loc de 0."
+)
+
+
 async def test_the_page_has_every_kind_in_romanian(tmp_path: Path) -> None:
     async with open_world(tmp_path, started=of_house) as world:
         found = [each for each in one_of_each(tmp_path) if each.kind != clock.DOUBTED]
         admin = await signed_in(world)
         page = text_of((await admin.get("/admin/health", {"Accept-Language": "ro"})).text)
         english = text_of((await admin.get("/admin/health", {"Accept-Language": "en"})).text)
-    assert "ACME totalul unei liste este corect; dar articles: 7 în loc de 0." in page
+    assert f"ACME {TOTAL_IN_ROMANIAN}" in page
     for each in found:
         told, remedy = (TRANSLATIONS[text].format_map(each.facts) for text in (each.kind.says, each.kind.remedy))
         severity = "Problemă" if each.is_wrong else "Avertisment"
@@ -285,7 +297,7 @@ async def test_the_proof_of_a_backup_is_told_as_the_examination(tmp_path: Path) 
         change_record(world.installation.folder.path, lambda _: BackupRecord(proven=proven))
         admin = await signed_in(world)
         page = text_of((await admin.get("/admin/health", {"Accept-Language": "ro"})).text)
-    assert "ACME: totalul unei liste este corect; dar articles: 7 în loc de 0. și încă 2." in page
+    assert f"ACME: {TOTAL_IN_ROMANIAN} și încă 2." in page
 
 
 async def test_what_a_real_examination_finds_is_told(house: World) -> None:
@@ -297,4 +309,4 @@ async def test_what_a_real_examination_finds_is_told(house: World) -> None:
     await examined(admin)
     page = text_of((await admin.get("/admin/health", {"Accept-Language": "ro"})).text)
     assert f"Avertisment {stray} nu este un fișier al wmsd și nu este citit. Mutați-l" in page
-    assert "ACME totalul unei liste este corect; dar articles: 7 în loc de 0." in page
+    assert f"ACME {TOTAL_IN_ROMANIAN}" in page

@@ -60,7 +60,7 @@ async def test_a_replica_that_has_everything(admin: Visitor, monkeypatch: pytest
     assert re.search(says, await of_backups(admin))
     state, told, _ = await of_replica(admin, ROMANIAN)
     assert state == "În regulă"
-    assert re.fullmatch(r"Replica este la zi[.] Fișiere replicate: 2, cel mult cu \d+ s în urmă[.]", told)
+    assert re.fullmatch(r"Replica este la zi[.] Fișiere replicate: 2, cu o întârziere de cel mult \d+ s[.]", told)
 
 
 @pytest.mark.parametrize(

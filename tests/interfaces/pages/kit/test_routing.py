@@ -210,7 +210,7 @@ async def test_a_page_that_is_added_too_late_fails_loudly(tmp_path: Path, monkey
 
     monkeypatch.setattr(routing, "refuse_all_else", complete_and_add)
     async with open_world(tmp_path / "data", UNLIMITED) as world:
-        with pytest.raises(RuntimeError, match="/late would never be reached"):
+        with pytest.raises(RuntimeError, match="/late can never be reached"):
             await world.app[FOR_BROWSERS].prepare()
 
 

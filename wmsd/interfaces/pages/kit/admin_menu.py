@@ -26,7 +26,7 @@ RECOVERY: Final = AdminPage("recovery-phrase", "Recovery phrase", recovery_phras
 JOBS: Final = AdminPage("jobs", "Jobs", oversight.list_jobs)
 SETTINGS: Final = AdminPage("settings", "Settings", oversight.list_settings)
 AFTER_RESTORE: Final = AdminPage(
-    "day-after",
+    "after-restore",
     "After a restore",
     recovery.list_recovery,
     acts=(
