@@ -245,11 +245,11 @@ async def test_the_limit_that_an_answer_shows_is_what_the_next_request_finds(sho
         ({"requests": [{"method": 5, "path": 5}]}, {part: ["must be a string"] for part in PARTS}),
         (
             {"requests": [{**get("stock"), "headers": {"Authorization": "x"}}]},
-            {"requests.0.headers": ["can only have Idempotency-Key, not Authorization"]},
+            {"requests.0.headers": ["can contain only the header Idempotency-Key, not Authorization"]},
         ),
         (
             {"requests": [{**get("stock"), "headers": {"Idempotency-Key": "a", "idempotency-key": "b"}}]},
-            {"requests.0.headers": ["can only have Idempotency-Key, once"]},
+            {"requests.0.headers": ["can contain only the header Idempotency-Key, and only once"]},
         ),
         (
             {"requests": [{**get("stock"), "company": 2}]},

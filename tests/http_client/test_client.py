@@ -379,7 +379,7 @@ async def test_headers_that_frame_are_a_mistake_of_the_caller(
     client: GuardedClient, headers: dict[str, str]
 ) -> None:
     async with Receiver() as receiver:
-        with pytest.raises(ValueError, match="cannot be sent"):
+        with pytest.raises(ValueError, match="wmsd cannot send"):
             await client.post(receiver.url(), headers, BODY)
         assert receiver.connections == 0
 

@@ -92,7 +92,7 @@ def test_one_by_one(address: str) -> None:
 def test_private(address: str) -> None:
     for listed in ([], ["10.1.0.0/32"], ["fd99::/16"]):
         sentence = Guard(listed).objection(address, "https") or ""
-        assert sentence == f"{address} is a private address; webhooks.allow_networks does not list its network."
+        assert sentence == f"{address} is a private address; to allow it, add its network to webhooks.allow_networks."
     for listed in (EVERYTHING, [f"{address}/{ip_address(address).max_prefixlen}"]):
         assert Guard(listed).objection(address, "https") is None
 
@@ -104,7 +104,7 @@ def test_http_only_to_listed_networks_and_when_allowed() -> None:
         assert Guard(network).objection(address, "http") == "http: is not allowed. Use https:."
     sentence = Guard(network, allow_http=True).objection("8.8.8.8", "http")
     assert sentence == (
-        "http: is allowed only for networks in webhooks.allow_networks, which do not include 8.8.8.8."
+        "http: is not allowed for 8.8.8.8. Use https:, or add its network to webhooks.allow_networks."
     )
 
 
@@ -145,7 +145,7 @@ def test_what_only_a_listing_admits_has_the_listed_ports(address: str) -> None:
             assert listed.objection(address, "https", port) is None
         for port in bad:
             sentence = listed.objection(address, "https", port) or ""
-            assert sentence == f"{kind_of.partition(';')[0]}; webhooks.allow_ports does not list port {port}."
+            assert sentence == f"{kind_of.partition(';')[0]}; to allow it, add port {port} to webhooks.allow_ports."
     assert "allow_networks" in (Guard(allow_ports=["1-65535"]).objection(address, "https", 8443) or "")
 
 

@@ -154,7 +154,7 @@ def test_ports_are_judged_as_far_as_they_can_be() -> None:
     assert url_errors("https://10.0.0.1:8443/", HOME) == []
     assert url_errors("https://receiver.example:9443/", HOME) == []
     (sentence,) = url_errors("https://10.0.0.1:9443/", HOME)
-    assert sentence == "10.0.0.1 is a private address; webhooks.allow_ports does not list port 9443."
+    assert sentence == "10.0.0.1 is a private address; to allow it, add port 9443 to webhooks.allow_ports."
 
 
 def test_what_is_sent_is_what_was_given() -> None:

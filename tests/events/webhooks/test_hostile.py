@@ -177,7 +177,7 @@ async def test_no_port_is_dialled_that_is_not_listed(canary: Canary) -> None:
 async def test_no_header_changes_what_is_sent(canary: Canary, name: str, value: str) -> None:
     assert header_errors({name: value}) != {}
     async with aclosing(GuardedClient(Guard(["127.0.0.1/32"], allow_http=True, allow_ports=ANY_PORT))) as client:
-        with pytest.raises(ValueError, match="cannot be sent"):
+        with pytest.raises(ValueError, match="wmsd cannot send"):
             await client.post(canary.url(), {name: value}, b"{}")
     assert canary.connections == 0
 

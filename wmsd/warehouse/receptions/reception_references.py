@@ -154,10 +154,10 @@ def check_order_is_open(tx: Transaction, reception: Mapping[str, Any], requested
 
 
 def _unfit(item: ReceivableItem, quantity: int | None) -> str:
-    times = f"multiplied by {to_text(item.um3pl_factor)}, the um3pl_factor of {item.article_code},"
+    result = f"multiplied by {to_text(item.um3pl_factor)}, the um3pl_factor of {item.article_code}, the result"
     if quantity is None:
-        return f"{times} must have at most 6 decimal places"
-    return f"{times} must be at most {to_text(MAXIMUM)}"
+        return f"is not possible: {result} has more than 6 decimal places"
+    return f"is too large: {result} must be at most {to_text(MAXIMUM)}"
 
 
 def _lot_errors(arrivals: Sequence[tuple[int, Arrival]]) -> Iterator[FieldError]:
