@@ -79,7 +79,9 @@ async def test_nobody_is_told_what_a_name_leads_to_nor_whether_there_is_such_a_n
 async def test_an_address_that_was_written_in_the_url_is_named() -> None:
     async with aclosing(GuardedClient(Guard())) as client:
         answer = await client.post("https://10.0.0.5/", HEADERS, BODY)
-    assert answer.error == "10.0.0.5 is a private address; to allow it, add its network to webhooks.allow_networks."
+    assert (
+        answer.error == "10.0.0.5 is a private address; to allow it, add its network to webhooks.allow_networks."
+    )
 
 
 async def test_a_name_server_that_hangs_holds_up_nobody_else() -> None:

@@ -92,7 +92,9 @@ def test_one_by_one(address: str) -> None:
 def test_private(address: str) -> None:
     for listed in ([], ["10.1.0.0/32"], ["fd99::/16"]):
         sentence = Guard(listed).objection(address, "https") or ""
-        assert sentence == f"{address} is a private address; to allow it, add its network to webhooks.allow_networks."
+        assert (
+            sentence == f"{address} is a private address; to allow it, add its network to webhooks.allow_networks."
+        )
     for listed in (EVERYTHING, [f"{address}/{ip_address(address).max_prefixlen}"]):
         assert Guard(listed).objection(address, "https") is None
 
@@ -145,7 +147,9 @@ def test_what_only_a_listing_admits_has_the_listed_ports(address: str) -> None:
             assert listed.objection(address, "https", port) is None
         for port in bad:
             sentence = listed.objection(address, "https", port) or ""
-            assert sentence == f"{kind_of.partition(';')[0]}; to allow it, add port {port} to webhooks.allow_ports."
+            assert (
+                sentence == f"{kind_of.partition(';')[0]}; to allow it, add port {port} to webhooks.allow_ports."
+            )
     assert "allow_networks" in (Guard(allow_ports=["1-65535"]).objection(address, "https", 8443) or "")
 
 

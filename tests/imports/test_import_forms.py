@@ -142,7 +142,7 @@ def test_what_keeps_a_document_from_its_status_may_depend_on_the_decimal_mark(te
     header = "code;status;partner_code;warehouse_code;article_code;quantity\n"
     command = ("import", "sales-orders", "-", "--company", tenant.code)
     content = f"{header}S1;IN_LUCRU;P1;MAIN;A;1.000\n"
-    assert "1000 wanted" in tenant.home.refusals(*command, "--decimal", "comma", stdin=content)[0]
+    assert "1000 requested" in tenant.home.refusals(*command, "--decimal", "comma", stdin=content)[0]
     sentences = tenant.home.refusals(*command, stdin=f"{content}S2;;P2;MAIN;A;1\nS3;?;P1;MAIN;A;1.000\n")
     assert sentences[1:-1] == [
         "These errors do not depend on the decimal mark:",

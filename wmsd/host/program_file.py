@@ -60,11 +60,14 @@ class ProgramFile:
             self.previous.unlink(missing_ok=True)
             os.link(self.path, self.previous, follow_symlinks=False)
             self.new.replace(self.path)
-            sync(self.path.parent)
         except OSError as error:
             raise StorageError(
                 f"{self.new} cannot replace {self.path}: {reason_of(error)}. Nothing was changed."
             ) from None
+
+    def sync(self) -> None:
+        """Sync the folder, so that the new program survives a power cut. Raise OSError if that fails."""
+        sync(self.path.parent)
 
     def put_back(self) -> None:
         """Replace the new program with the previous one. Do nothing if this was done before."""

@@ -2,6 +2,7 @@
 not even start.
 """
 
+import errno
 import json
 import os
 import signal
@@ -103,6 +104,36 @@ def serves_again(home: Home) -> None:
         urllib.request.Request(f"http://{server.listen}/api/articles", headers=headers), timeout=LONGEST
     ) as answer:
         assert [article["code"] for article in json.load(answer)["data"]] == ["KEPT"]
+
+
+def test_a_program_that_cannot_be_put_in_place_leaves_the_present_one(
+    installation: Home, serving: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The program before an earlier upgrade still exists. It is two versions old, and must not come back."""
+    folder, program = DataFolder(installation.data), ProgramFile(installation.folder / "wmsd")
+    for file, content in ((program.path, "present"), (program.previous, "two versions old"), (program.new, "new")):
+        file.write_text(content)
+    monkeypatch.setattr(os, "chown", forbidden)
+    server = folder.server()
+    assert server is not None
+    upgrade = Upgrade(
+        from_version=__version__,
+        to_version=VERSION,
+        program=str(program.path),
+        began_at="2026-11-23T12:00:00.000Z",
+    )
+    with beside_a_server(folder) as loan:
+        assert loan is not None
+        with pytest.raises(StorageError, match="Nothing was changed"):
+            ChangeOver(folder, program, upgrade, server, LONGEST).begin(loan)
+    assert program.path.read_text() == "present"
+    found = read_upgrade(installation.data)
+    assert (found is not None, found and found.outcome) == (True, "went back")
+    assert serving.process.poll() is None
+
+
+def forbidden(*_: object, **__: object) -> None:
+    raise PermissionError(errno.EPERM, "Operation not permitted")
 
 
 def test_the_server_starts_again_in_the_same_process(installation: Home, serving: Server, tmp_path: Path) -> None:

@@ -128,7 +128,8 @@ REFUSED: dict[str, tuple[str, int, dict[str, Any], dict[str, list[str]]]] = {
         {"by": -2},
         {
             "by": [
-                "would remove 2, but only 1 without a lot or serial are in stock: for the rest, name the lots "
+                "would remove 2, but only 1 without a lot or serial are in stock; for a larger quantity, name "
+                "the lots "
                 "or serials"
             ]
         },
@@ -139,7 +140,8 @@ REFUSED: dict[str, tuple[str, int, dict[str, Any], dict[str, list[str]]]] = {
         {"to": 10},
         {
             "to": [
-                "would remove 3.5, but only 1 without a lot or serial are in stock: for the rest, name the "
+                "would remove 3.5, but only 1 without a lot or serial are in stock; for a larger quantity, "
+                "name the "
                 "lots or serials"
             ]
         },
@@ -162,7 +164,8 @@ REFUSED: dict[str, tuple[str, int, dict[str, Any], dict[str, list[str]]]] = {
         {"by": -1, "lot_number": "X"},
         {
             "by": [
-                "would remove 1, but only 0 without a serial are in stock: for the rest, name the lots or serials"
+                "would remove 1, but only 0 without a serial are in stock; for a larger quantity, name the "
+                "lots or serials"
             ]
         },
     ),
@@ -246,8 +249,8 @@ REFUSED: dict[str, tuple[str, int, dict[str, Any], dict[str, list[str]]]] = {
         {"quantity": 1},
         {
             "quantity": [
-                "is 1, but only 0 without a lot or serial are in stock and not in quarantine: for the "
-                "rest, name the lots or serials"
+                "is 1, but only 0 without a lot or serial are in stock and not in quarantine; for a "
+                "larger quantity, name the lots or serials"
             ]
         },
     ),

@@ -171,7 +171,7 @@ def test_why_no_more_can_be_changed() -> None:
         "only 0.5 without a lot or serial are in stock; for a larger quantity, name the lots or serials"
     )
     assert only(MIXED, "A", SCALE, " and free") == (
-        "only 1 without a serial are in stock and free: for the rest, name the lots or serials"
+        "only 1 without a serial are in stock and free; for a larger quantity, name the lots or serials"
     )
     assert only(MIXED, "B", 0) == "only 0 are in stock"
 

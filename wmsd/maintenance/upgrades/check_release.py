@@ -84,12 +84,14 @@ def _check_sum(source: Path, sha256: str, expected: str | None) -> None:
     written = _beside(source, CHECKSUM)
     said = {
         "the SHA-256 that you gave": expected,
-        f"{source}{CHECKSUM}": None if written is None else written.decode(errors="replace").split(maxsplit=1)[0],
+        f"the SHA-256 in {source}{CHECKSUM}": (
+            None if written is None else written.decode(errors="replace").split(maxsplit=1)[0]
+        ),
     }
     for name, text in said.items():
         if text is not None and text.strip().lower() != sha256:
             raise StorageError(
-                f"{source} is not the published program: its SHA-256 is not {name}, {text.strip()[:80]}. "
+                f"{source} is not the published program: it differs from {name} ({text.strip()[:80]}). "
                 "Nothing was changed. Download the program again."
             )
 

@@ -92,8 +92,13 @@ class ChangeOver:
         write_upgrade(self._data.path, self._upgrade)
         try:
             self._program.put_new()
+        except StorageError as error:  # `previous` may still be the program before an earlier upgrade
+            self._end("went back", str(error))
+            raise
+        try:
+            self._program.sync()
             loan.ask(START_AGAIN)
-        except StorageError as error:
+        except (StorageError, OSError) as error:
             self._program.put_back()
             self._end("went back", str(error))
             raise
