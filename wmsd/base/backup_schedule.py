@@ -1,7 +1,7 @@
 """The schedule of backups: when a backup is due, and which backups to keep. All functions are pure.
 
-All times are local times of the machine. The times of existing backups are read from the archives, and not stored
-separately. Therefore a changed clock or a stopped server does not cause a missing or a duplicate backup.
+All times are local times of the machine. wmsd reads the times of existing backups from the archives, and does not
+store them anywhere else. Therefore a changed clock or a stopped server causes no missing or duplicate backup.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -11,7 +11,7 @@ from typing import Final, Literal, NamedTuple
 Every = Literal["never", "hour", "day"]
 A_DAY: Final = timedelta(days=1)
 LATE: Final = {"hour": timedelta(hours=3), "day": timedelta(hours=36)}
-"""The age of the last backup from which the next backup counts as missed. The keys are values of `Every`."""
+"""If the last backup is older than this, the next backup counts as missed. The keys are values of `Every`."""
 
 
 class Keep(NamedTuple):
@@ -47,16 +47,17 @@ def is_due(every: Every, at: time, now: datetime, made: Iterable[datetime]) -> b
 
 
 def _is_of_today(at: time, now: datetime, made: datetime) -> bool:
-    """Return True if the backup belongs to the current day.
+    """Return True if `made`, the time of a backup, belongs to the current day.
 
-    In the night in which clocks are set back, a backup from before `now` may have a later date by the clock.
+    In the night in which clocks are set back, a backup may be older than `now`, but have a later local date. Such
+    a backup belongs to the current day too.
     """
     today, day = _day_of(at, now), _day_of(at, made)
     return day == today or (day > today and made.timestamp() <= now.timestamp())
 
 
 def _day_of(at: time, moment: datetime) -> date:
-    """Return the day of a moment, if each day starts at `at` on the local clock."""
+    """Return the date of the day to which `moment` belongs. Each day starts at the local time `at`."""
     return (moment.replace(tzinfo=None) - timedelta(hours=at.hour, minutes=at.minute)).date()
 
 
@@ -87,7 +88,8 @@ PERIODS: Final[dict[str, Callable[[datetime], object]]] = {
 
 
 def backups_to_keep(made: Sequence[datetime], keep: Keep, faulty: Collection[datetime] = ()) -> set[datetime]:
-    """Return the times of the backups to keep: the newest backup, and the last backup of each kept period.
+    """Return the times of the backups to keep: the newest backup, and the last backup of each hour, day and week
+    to keep.
 
     `keep` says how many hours, days and weeks to keep. Periods without a backup are not counted. `faulty` are the
     times of damaged backups: a damaged backup is kept only if its period has no other backup.

@@ -6,7 +6,8 @@ from typing import Final
 UNITS: Final = ("B", "kB", "MB", "GB", "TB")
 
 TOP: Final = Decimal("999.5")
-"""The number from which `scaled` uses the next larger unit. 999.5 would be rounded to 1000, which has four digits.
+"""From this number on, `scaled` uses the next larger unit, because 999.5 is rounded to 1000, which has four
+digits.
 """
 
 

@@ -31,8 +31,8 @@ class SystemClock:
 
 
 LONGEST_STOP: Final = timedelta(days=31)
-"""The longest stop of the program that is considered normal. At the start, wmsd accepts the time of the clock
-immediately if it is at most this much later than the last stored time.
+"""The longest stop of the program that is considered normal. At its start, wmsd compares the clock with the last
+stored time. If the clock is at most this much later, wmsd accepts its time immediately.
 """
 SMALL_LEAP: Final = timedelta(hours=1)
 """The largest forward jump of the clock that wmsd accepts immediately while it runs. This limit is smaller than
@@ -46,23 +46,23 @@ starts with a wrong clock, the network usually corrects the clock within a minut
 
 class _Leap(NamedTuple):
     zero: datetime
-    """The time that the clock, after the jump, would have shown when `passed` was 0."""
+    """The time of the clock minus `passed`, both read after the jump."""
     passed: float
-    """The value of `passed` when the clock jumped."""
+    """The value of `passed` when wmsd noticed the jump."""
 
 
 class OrderedClock:
     """A clock with a second time, `ordering`. Positions in the order of changes are derived from `ordering`.
 
-    Positions never decrease. If the clock were far ahead for a few seconds, one change would get a position far in
-    the future, and later changes of that company would get positions right after it for years. Therefore
-    `ordering` follows a large forward jump of the clock only after ten minutes.
+    Positions never decrease. Suppose that the clock is far ahead for a few seconds, and one change gets a position
+    far in the future. For years, later changes of that company would then get the positions right after it.
+    Therefore `ordering` follows a large forward jump of the clock only after ten minutes.
     """
 
     _zero: datetime
-    """The time that the accepted clock would have shown when `passed` was 0."""
+    """The last accepted time of the clock minus the value of `passed` at that time."""
     _most_ahead: timedelta
-    """The largest forward jump that is accepted immediately."""
+    """A forward jump of the clock up to this length is accepted immediately."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -75,7 +75,8 @@ class OrderedClock:
     def ordering(self) -> datetime:
         """Return the time of the wall clock, unless the clock has jumped far ahead.
 
-        For ten minutes after such a jump, return the time that the clock would show without the jump.
+        For ten minutes after such a jump, ignore the jump: return the last accepted time plus the seconds that
+        have passed.
         """
         now, passed = self._clock.now(), self._clock.passed()
         expected = self._zero + timedelta(seconds=passed)
@@ -93,15 +94,15 @@ class OrderedClock:
         return passed - self._leap.passed >= LASTING_SECONDS
 
     def remember(self, moment: datetime, leap: timedelta = LONGEST_STOP) -> None:
-        """Accept `moment`, a stored time at which the clock was right, as the last known time.
+        """Accept `moment` as the last known time. `moment` is a stored time at which the clock was right.
 
-        The present time of the clock is then accepted immediately if it is at most `leap` later than `moment`.
+        From now on, `ordering` accepts the clock immediately if it is at most `leap` ahead of this known time.
         """
         self._zero, self._most_ahead = moment - timedelta(seconds=self._clock.passed()), leap
         self._leap = None
 
     def believe(self) -> None:
-        """Accept the present time of the clock as right. This is used when a user has confirmed it, or when no
+        """Accept the present time of the clock as right. Call this if a user has confirmed the time, or if no
         earlier time is known.
         """
         self.remember(self._clock.now(), SMALL_LEAP)

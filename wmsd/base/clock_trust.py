@@ -1,29 +1,31 @@
-"""Decisions about whether the wall clock can be trusted. All code here is pure.
+"""Decides whether the wall clock can be trusted. All code here is pure.
 
-wmsd deletes old data by this clock, and deleted data is lost. A small machine may start in 1970, jump when the
-network answers, or be set by hand to the wrong year. Therefore the wall clock is compared with the seconds that
-have really passed. After a stop, the wall clock is compared with the last time that was stored.
+wmsd deletes old data by the wall clock, and deleted data is lost. The clock can be wrong: a small machine may
+start in 1970, and jump when the network answers. A person may set the wrong year. Therefore wmsd compares the wall
+clock with a second clock that counts the passed seconds. After a stop of wmsd, the wall clock is compared with the
+last stored time.
 """
 
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 A_STEP: Final = timedelta(seconds=60)
-"""The smallest change of the clock that counts as a step. A smaller change does not make data old enough to be
-deleted.
+"""The smallest change of the clock that counts as a step. Smaller changes are ignored: they do not make data old
+enough to be deleted.
 """
 LONGEST_STOP: Final = timedelta(days=1)
 """The longest stop after which the clock is trusted. How long wmsd was stopped is unknown, so a longer stop may
 have been a step of the clock.
 """
 STEADY_AFTER: Final = timedelta(days=1)
-"""How long the clock must run without another step, until it is trusted again."""
+"""After a step, the clock is trusted again if it runs this long without another step."""
 
 
 class Reading(NamedTuple):
-    """A reading of the wall clock and of a clock that is never set.
+    """A reading of two clocks: `wall` is the time of the wall clock, `passed` the seconds of a clock that nobody
+    can set.
 
-    `passed` is the seconds of the second clock. Only differences of `passed` matter.
+    Only differences of `passed` matter.
     """
 
     wall: datetime
@@ -31,9 +33,7 @@ class Reading(NamedTuple):
 
     @property
     def zero(self) -> datetime:
-        """The time that the wall clock would have shown when `passed` was 0. It changes only if the wall clock is
-        set.
-        """
+        """The time of the wall clock minus `passed`. This value changes only if somebody sets the wall clock."""
         return self.wall - timedelta(seconds=self.passed)
 
 
@@ -46,12 +46,13 @@ class Known(NamedTuple):
     """The time of the last reading."""
     doubted_since: datetime | None = None
     step: timedelta | None = None
-    """How far the clock was set forward (or back, if negative). None if the only doubt is a long stop of wmsd.
+    """How far the clock was set forward (or back, if negative). None if no step was seen: the clock is in doubt
+    only because wmsd was stopped for long.
     """
 
 
 class _Window(NamedTuple):
-    """The range of values that `zero` of a reading can have if the clock was not set."""
+    """A range of times. If nobody has set the clock, the `zero` of each reading is in this range."""
 
     earliest: datetime
     latest: datetime
@@ -66,10 +67,9 @@ def _after_stop(stopped_at: datetime, now: Reading) -> _Window:
 
 
 class ClockTrust:
-    """The decision whether the wall clock is trusted. A step of the clock ends the trust.
+    """Decides whether the wall clock can be trusted. After a step, the clock is not trusted.
 
-    The clock is trusted again when it shows the time that it would show without the step, or after a day without
-    another step.
+    The clock is trusted again after a step back to the right time, or after a day without another step.
     """
 
     def __init__(self, now: Reading, known: Known | None) -> None:
@@ -98,9 +98,10 @@ class ClockTrust:
         return self.doubted_since is None
 
     def look(self, now: Reading) -> bool:
-        """Record a reading of the clock. Return True if the reading shows a step, or ends the doubt.
+        """Record a reading of the clock. Return True if the reading shows a step, or if the clock is trusted again
+        now.
 
-        Call this function often: it recognises a step by two consecutive readings.
+        Call this function often, because it recognises a step by comparing a reading with the last one.
         """
         step = now.zero - self._last.zero
         before = self.doubted_since
@@ -122,7 +123,9 @@ class ClockTrust:
             self.trust()
 
     def trust(self) -> None:
-        """End the doubt, because a user says that the clock is right or because time has shown it."""
+        """Trust the clock from now on. Call this if a user says that the clock is right, or if time
+        has shown it.
+        """
         self.doubted_since, self.step, self._right = None, None, None
         self.steady_at = self._last.wall
 

@@ -1,10 +1,11 @@
 """Cursors: opaque, signed texts. Each cursor is valid only for one company, one list and the same filters.
 
 The signature covers the company, the list and the filters, but the cursor does not contain them. Therefore a
-cursor that is used for another list fails like a forged one. A cursor contains the epoch of the company's history
-in which it was created (decisions, section 11). Cursors of the first epoch contain no epoch, because old cursors
-have none either. If a list has a start parameter, its cursors also contain a digest of the parameter. Therefore
-the client need not repeat the parameter.
+cursor that is used for another list fails like a forged one.
+
+A cursor contains the epoch of the company's history in which it was created (decisions, section 11). In the first
+epoch, cursors contain no epoch, so that cursors of old versions of wmsd stay valid. If a list has a start
+parameter, its cursors also contain a digest of the parameter. Therefore the client need not repeat the parameter.
 """
 
 import base64

@@ -1,9 +1,9 @@
 """Numbers as people and spreadsheets write them: `1234.5`, `1.234,5`, `1 234,5`, `1,234.5`.
 
-The decimal mark is a point or a comma. Some texts, such as `1.000`, are a number with either mark, but with
-different values. Therefore wmsd reads the cells of a file with both marks. Other cells of the file are a number
-with only one mark, and these cells show which mark the file uses. wmsd does not guess the mark of a number that a
-person types. If the number is ambiguous, wmsd asks which value is meant.
+The decimal mark is a point or a comma. Some texts, such as `1.000`, can be read with either mark, but their value
+depends on the mark. Therefore wmsd reads each cell of a file with both marks. Some cells can be read with only one
+of the two marks. These cells show which mark the file uses. If a person types an ambiguous number, wmsd does not
+guess the mark, but asks which value is meant.
 """
 
 import re
@@ -50,8 +50,8 @@ def read(cell: str, mark: Mark) -> Decimal:
 
 
 def number_readings(cell: str) -> dict[Mark, Decimal]:
-    """Read the cell once with each decimal mark. Return the numbers by mark. Leave out a mark with which the cell
-    is not a valid number.
+    """Read the cell once with each decimal mark. Return the numbers by mark. If the cell cannot be read with a
+    mark, the result does not contain this mark.
     """
     found: dict[Mark, Decimal] = {}
     for mark in MARKS:
@@ -65,7 +65,8 @@ def number_readings(cell: str) -> dict[Mark, Decimal]:
 def read_typed(text: str) -> Decimal:
     """Return the number that a person has typed with a decimal point.
 
-    Raise ValueError with a sentence if the text is no number, or with a question if the text may mean two numbers.
+    Raise ValueError if the text is not a number, or if the text can mean two numbers. The error is a sentence for
+    the person, in the second case a question.
     """
     number = read(text, "point")
     if both := two_meanings(text):
@@ -97,7 +98,7 @@ def plain_number(number: Decimal, sign: str = ".") -> str:
 
 
 def unambiguous(text: str) -> str:
-    """Return the number in the text, with a zero added if the fraction could be read as a group of three digits:
+    """Return the number in the text. Append a zero if the fraction has three digits and could be read as a group:
     `1.2340` for `1.234`. The text must not have groups.
     """
     return f"{text}0" if two_meanings(text) else text

@@ -16,18 +16,18 @@ PUNYCODE: Final = "xn--"
 
 
 def mailbox_of(address: str) -> str:
-    """Return the normalised form of an address, in which addresses are stored and compared. Invalid addresses are
-    normalised too.
+    """Return the normalised form of an address, as wmsd stores and compares it. Invalid addresses are normalised
+    too.
     """
     local, at, domain = address.rpartition("@")
     return f"{_small(local)}{at}{_in_punycode(domain) or _small(domain)}"
 
 
 def check_mailbox(address: str) -> str:
-    """Return the form of an address as `mailbox_of` does. Raise ValueError if no user can have the address.
+    """Return the normalised form of an address. Raise ValueError if no user can have the address.
 
-    The address must be valid, have only printable characters and at most `LONGEST` of them, and have a domain that
-    is possible in DNS.
+    The address must be valid. It has at most `LONGEST` characters, all of them printable, and its domain is
+    possible in DNS.
     """
     if len(address) > LONGEST or not ADDRESS.fullmatch(address) or not address.isprintable():
         raise ValueError(INVALID)
@@ -39,10 +39,10 @@ def check_mailbox(address: str) -> str:
 
 
 def forms_of_mailbox(address: str) -> tuple[str, ...]:
-    """Return all forms in which this address of a user may be stored.
+    """Return all forms in which wmsd may have stored this address of a user.
 
-    The first form is the address in small letters, as wmsd stored it before version 1.2. The others are the form
-    of `mailbox_of` and the same address in other Unicode forms.
+    The first form is the address in small letters, as wmsd stored it before version 1.2. The others are the result
+    of `mailbox_of`, and the same address with other Unicode forms of its letters.
     """
     typed = address.lower()
     if typed.isascii() and PUNYCODE not in typed:
@@ -55,7 +55,7 @@ def forms_of_mailbox(address: str) -> tuple[str, ...]:
 
 
 def readable_address(address: str) -> str:
-    """Return the address with its domain in letters instead of punycode: `y@müller.example`."""
+    """Return the address with the letters of its domain instead of punycode: `y@müller.example`."""
     local, at, domain = address.rpartition("@")
     return f"{local}{at}{_without_punycode(domain)}"
 

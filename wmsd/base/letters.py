@@ -23,9 +23,9 @@ list.
 
 
 LONGEST: Final = 1024
-"""The longest text that is normalised, in characters. A longer text stays unchanged. The time to order accents
-grows with the square of the length: half an hour for a megabyte. No code, name, address, password or search is
-longer.
+"""The longest text that is normalised, in characters. A longer text stays unchanged, because ordering the accents
+of a megabyte takes half an hour. The time grows with the square of the length. No code, name, address, password or
+search is longer.
 """
 
 
@@ -51,7 +51,7 @@ def plain(text: str) -> str:
 
 
 def prepared_password(text: str) -> str:
-    """Return a password in the form that is hashed and compared, whichever keyboard typed it.
+    """Return the form of a password that wmsd hashes and compares. The form does not depend on the keyboard.
 
     Its letters are composed, and each blank becomes an ASCII space (OpaqueString of RFC 8265).
     """

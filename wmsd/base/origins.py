@@ -12,7 +12,9 @@ PORTS: Final = {"http": 80, "https": 443}
 
 @lru_cache(maxsize=64)
 def written_origin(scheme: str, host: str) -> str:
-    """Return the origin of a host, which may have a port. Return "" if there is no such origin."""
+    """Return the origin of a host, which may have a port. Return "" if the scheme, the host or the port is not
+    valid.
+    """
     named = HOST.fullmatch(host)
     if scheme not in PORTS or named is None:
         return ""

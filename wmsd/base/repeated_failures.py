@@ -1,5 +1,5 @@
-"""A log of repeated failures without repeated lines. wmsd logs the first failure, then one line per hour with the
-number of failures, and at the end the success.
+"""Logs repeated failures of an action without repeating lines. wmsd logs the first failure, then one line per hour
+with the number of failures, and at the end the success.
 """
 
 import logging
@@ -17,12 +17,12 @@ from wmsd.base.problems import Problem
 
 SILENT_SECONDS: Final = 3600.0
 FLAPPING_SECONDS: Final = 60.0
-"""The least time between two lines about the failure of an action that fails and succeeds by turns. Otherwise such
-an action would fill the log.
+"""If an action fails and succeeds in turn, each of its failures would be logged. This is the least time between
+two such lines.
 """
 MOST_REMEMBERED: Final = 1000
-"""How many failing actions are remembered. Beyond this number, wmsd forgets the oldest action, and logs its next
-failure again. A limit is needed because a tenant can cause any number of actions to fail.
+"""How many failing actions are remembered. Beyond this number, wmsd forgets the oldest action: the next failure of
+this action is logged like a first one. A limit is needed because a tenant can cause any number of actions to fail.
 """
 FORESEEN: Final = (Problem, OSError)
 """The errors that are logged without a traceback, because the machine or a caller causes them, not this program.
@@ -43,8 +43,7 @@ class _Failing:
 
 
 class RepeatedFailures:
-    """The repeated failures that are written to one log. Errors of the types `foreseen` are logged without a
-    traceback.
+    """Writes repeated failures to one log. Errors of the types `foreseen` are logged without a traceback.
 
     A success is logged only after `settled_seconds` without a failure. If many tasks do the same work, some of
     them may succeed while others still fail.
@@ -66,10 +65,11 @@ class RepeatedFailures:
         self._failing: dict[str, _Failing] = {}
 
     def failed(self, what: str, error: BaseException, request_id: str | None = None) -> None:
-        """Record a failure, and log it unless an error of the same kind was logged in the last hour. If the action
-        has succeeded since then, the limit is a minute instead of an hour.
+        """Record a failure, and log it unless an error of the same kind was logged in the last hour. After a
+        logged success, this limit is a minute instead of an hour.
 
-        `what` begins the line, such as "webhooks of company 7 cannot be loaded". The error ends the line.
+        The logged line begins with `what`, such as "webhooks of company 7 cannot be loaded". It ends with the
+        error.
         """
         failing = self._failing.setdefault(what, _Failing())
         failing.count += 1

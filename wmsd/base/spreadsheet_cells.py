@@ -47,8 +47,8 @@ SLASHES: Final = "is not clear with slashes: write 31.12.2026 or 2026-12-31"
 NO_OFFSET: Final = "must have an offset from UTC, such as 24.11.2026 10:00+02:00 or 2026-11-24T10:00:00Z"
 POWER: Final = r"[+-]?[0-9](?:[.,][0-9]+)?E[+-][0-9]{2,3}"
 SHORTENED: Final = re.compile(POWER, re.ASCII | re.IGNORECASE)
-"""A long number as a spreadsheet shortens it: `4,00638E+12`. No spreadsheet writes `24E-1` or `5E-3`, which are
-codes.
+"""A long number that a spreadsheet has shortened: `4,00638E+12`. Texts such as `24E-1` or `5E-3` do not match:
+they are codes, because no spreadsheet shortens a number to them.
 """
 DAMAGED: Final = (
     "is a number that a spreadsheet has shortened, and its last digits are lost. "
@@ -75,7 +75,7 @@ def read_date(cell: str) -> str:
 
 
 def read_moment(cell: str) -> str:
-    """Return the time in ISO 8601. A text that has no date with dots is returned unchanged.
+    """Return the time in ISO 8601. If the text has no date with dots, return the stripped text unchanged.
 
     Raise ValueError with a sentence if the time is not valid, has slashes or lacks its offset.
     """

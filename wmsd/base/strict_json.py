@@ -112,7 +112,8 @@ def _too_much(sentence: str) -> Problem:
 
 def _is_sound(value: object, room: int) -> bool:
     """Return True if a document has no errors. Nearly all documents have none, so this quick check comes first.
-    `room` is the number of levels of nesting that are still allowed.
+
+    `room` is how many levels of nesting `value` may still have.
     """
     if isinstance(value, str):
         return value.isascii() or not _has_surrogate(value)

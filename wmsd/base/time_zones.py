@@ -18,15 +18,15 @@ MOST_NEAR: Final = 3
 HOUR: Final = 13
 MINUTE: Final = 16
 SECOND: Final = 19
-"""`HOUR`, `MINUTE` and `SECOND` are lengths in characters: how long an ISO 8601 time is that ends after the hour,
-the minute or the second.
+"""`HOUR`, `MINUTE` and `SECOND` are numbers of characters of an ISO 8601 time. They are counted from its first
+character to the end of the hour, the minute or the second.
 """
 LONGEST_NAME: Final = 64
 
 
 class TimeZoneError(ValueError):
-    """The error for an unknown time zone. The message continues a sentence that begins with the name of the field:
-    "is not known; …".
+    """The error for an unknown time zone. The caller puts the field's name before the message: "is not
+    known; …".
     """
 
 
@@ -58,7 +58,7 @@ def time_zone(name: str) -> ZoneInfo:
 def time_zone_of(default: ZoneInfo, *chosen: str | None) -> ZoneInfo:
     """Return the time zone of the first known name in `chosen`. Return `default` if none of the names is known.
 
-    A name may be unknown because a newer version of wmsd has stored it.
+    A name may be unknown if a newer version of wmsd has stored it.
     """
     return next((_loaded(name) for name in chosen if name in names()), default)
 
@@ -114,7 +114,7 @@ class Local(NamedTuple):
 def local_minute(text: str, zone: ZoneInfo) -> Local:
     """Return the local time of a UTC time in ISO 8601 to the minute, such as 2026-11-24T10:00.
 
-    The few offsets with seconds, all from before 1973, are cut to minutes.
+    Some offsets before 1973 have seconds. Their seconds are cut.
     """
     hour = _local_hour(text[:HOUR], zone)
     if hour is None:
@@ -126,8 +126,8 @@ def local_minute(text: str, zone: ZoneInfo) -> Local:
 def _local_hour(text: str, zone: ZoneInfo) -> Local | None:
     """Return the local time at the beginning of an hour of UTC, such as 2026-11-24T10.
 
-    Return None if the local hour or the offset changes within this hour of UTC, as in zones with an offset of half
-    an hour. The result is cached, because files contain the same hours again and again.
+    Return None if the local hour or the offset changes within this hour. For example, the local hour changes if
+    the offset includes half an hour. The result is cached, because files contain the same hours again and again.
     """
     first, last = _converted(f"{text}:00", zone), _converted(f"{text}:59", zone)
     is_even = first._replace(text=f"{first.text[:HOUR]}:59") == last and first.text.endswith(":00")

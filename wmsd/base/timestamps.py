@@ -20,7 +20,7 @@ def to_text(moment: datetime) -> str:
 
 
 def for_file_name(moment: datetime) -> str:
-    """Return a moment as text without the characters that some file systems refuse: `2026-11-20T132500.123Z`."""
+    """Return a moment as text that every file system accepts in a file name: `2026-11-20T132500.123Z`."""
     return to_text(moment).replace(":", "")
 
 

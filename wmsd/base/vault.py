@@ -1,4 +1,4 @@
-"""Encryption, with the installation's key, of texts that must not be readable in a file."""
+"""Encrypts texts with the installation's key, so that they are not readable in a file."""
 
 import base64
 import hashlib
@@ -23,8 +23,8 @@ class Vault:
         return self._fernet.encrypt(text.encode()).decode()
 
     def unseal(self, sealed: str) -> str | None:
-        """Return the decrypted text. Return None if `sealed` was changed or was encrypted with another key, for
-        example by another installation.
+        """Return the decrypted text. Return None if `sealed` was changed, or if it was encrypted with another key,
+        such as the key of another installation.
         """
         from cryptography.fernet import InvalidToken
 

@@ -34,14 +34,14 @@ ABILITIES_SINCE: Final = dict.fromkeys(("stock:count", "stock:write", "partners:
 """The version that introduced each ability, for the abilities that came after version 1.1.0."""
 
 SUFFICES: Final[dict[str, str]] = {"returns:write": "returns:read"}
-"""For each ability, a weaker ability that is enough for a token. If the settings require the full ability, the
-weaker one is not enough. In the browser, users always need the full ability.
+"""For each ability, a weaker ability of a token that is enough if the settings do not require the full one. In the
+browser, users always need the full ability.
 """
 
 OPENS_BOTH: Final[dict[str, str]] = {
     "returns:read": "read and create returns, and change their status (this changes stock)"
 }
-"""The description of each weaker ability, for installations in which `SUFFICES` applies."""
+"""What each weaker ability of `SUFFICES` permits in an installation that does not require the full ability."""
 
 READ_ABILITIES: Final = frozenset(name for name in ABILITIES if name.endswith(":read"))
 
@@ -130,10 +130,11 @@ def abilities_in_force(requires_write_ability: bool) -> dict[str, str]:
 
 
 def needed_ability(declared: str | None, in_force: Container[str]) -> str | None:
-    """Return the ability that a token needs for an operation that declares the ability `declared`.
+    """Return the ability that a token needs for an operation. `declared` is the ability that the operation
+    declares.
 
-    `in_force` are the abilities that tokens may have in this installation. If `declared` is not among these,
-    return the weaker ability from `SUFFICES`. Return None if `declared` is None: the operation needs no ability.
+    `in_force` are the abilities that tokens may have in this installation. If `declared` is not among them, return
+    the weaker ability from `SUFFICES`. If `declared` is None, the operation needs no ability: return None.
     """
     return declared if declared is None or declared in in_force else SUFFICES[declared]
 
@@ -146,6 +147,6 @@ def ability_to_read(ability: str) -> str:
 
 
 def expand(abilities: Iterable[str]) -> frozenset[str]:
-    """Return the abilities that a list of names grants. `*` grants all abilities."""
+    """Return the abilities that the names in `abilities` stand for. `*` stands for all abilities."""
     names = frozenset(abilities)
     return frozenset(ABILITIES) if EVERYTHING in names else names

@@ -35,16 +35,17 @@ class CellError:
 
 
 class Errors:
-    """The errors of a file: the first ones with their text, and the number of all errors (`in_all`).
+    """The errors of a file. `first` has the first errors with their text, and `in_all` is the number of all
+    errors.
 
-    At most one error counts for each cell. Only the first errors of the file are stored as text. For the other
-    cells with an error, one bit per line and column is stored, so that large files need little memory.
+    At most one error counts for each cell. To save memory, only the first errors are stored as text. Each further
+    error is stored as one bit for its line and column.
     """
 
     def __init__(self) -> None:
         self._first: dict[tuple[int, str], CellError] = {}
         self._until: int | None = None
-        """The last line up to which all errors are stored as text. None if all errors of the file are stored."""
+        """All errors up to this line are stored as text. None if this is true of all lines of the file."""
         self._wrong: dict[str, bytearray] = {}
         """For each column, one bit per line. The bit is 1 if the cell has an error."""
         self.in_all = 0
@@ -73,7 +74,9 @@ class Errors:
         return line >> 3 < len(bits) and bool(bits[line >> 3] >> (line & 7) & 1)
 
     def take(self, others: "Errors") -> None:
-        """Add the errors of `others`, which were found in another pass over the same file."""
+        """Add the errors in `others`, the result of another pass over the same file. If a cell has an error in
+        both, it counts once.
+        """
         news = [each for each in others._first.values() if not self.has(each.line, each.column)]
         for column, bits in others._wrong.items():
             both = _number(self._wrong.get(column, b"")) | _number(bits)
@@ -86,7 +89,7 @@ class Errors:
             self._forget_later(min(each for each in (self._until, others._until) if each is not None))
 
     def cells_in_common(self, others: "Errors") -> int:
-        """Return the number of cells that have an error both here and in `others`."""
+        """Return the number of cells that have an error both in this object and in `others`."""
         return sum(
             (_number(bits) & _number(others._wrong[column])).bit_count()
             for column, bits in self._wrong.items()
@@ -111,15 +114,15 @@ def _number(bits: bytes | bytearray) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Alike:
-    """A code in the file (`code`) that is easily confused with another code (`other`). Both texts show invisible
-    characters as their numbers.
+    """A code in the file (`code`) that is easily confused with another code (`other`). In both texts, invisible
+    characters are replaced by their numbers.
     """
 
     line: int
     code: str
     other: str
     other_line: int | None
-    """The row of the file that contains `other`. None if `other` is the code of an existing record."""
+    """The row of the file that contains `other`. None if an existing record has the code `other`."""
     in_all: int
     """How many codes of the file are easily confused with another code. Only the first ones are listed."""
 
@@ -200,12 +203,12 @@ class Import(Protocol):
     """An import of one kind of rows, in three steps: `gather`, `check` and `write`. Only `write` makes other
     writers wait.
 
-    Each step adds its errors to `outcome`. `gather` creates tables for the rows in an attached database, whose
-    name is `schema`. The other steps use these tables by their names alone, without the prefix `schema`.
+    Each step adds its errors to `outcome`. `gather` creates tables for the rows in an attached database with the
+    name `schema`. In the other steps, SQL names these tables without the prefix `schema`.
     """
 
     checks_all: bool
-    """True if `write` can find no further errors after `check` found none."""
+    """True if `write` finds no errors in a file in which `check` found none."""
 
     def gather(self, tx: Any, schema: str, rows: Iterable[Row], outcome: Outcome) -> int:
         """Collect the rows, and find errors in the rows themselves. Return the number of rows.

@@ -89,7 +89,8 @@ class Caller:
     """The companies that the caller may use. None means every company of the installation."""
     expires_at: datetime | None = None
     site: TransportSite | None = None
-    """The site, if the bearer token belongs to a site. Such a token may use only operations with the scope "site".
+    """The site, if the request has the bearer token of a site. Such a token may use only operations with the scope
+    "site".
     """
     session_id: int | None = None
     """The session of a user in the browser, or None for a token."""

@@ -1,8 +1,8 @@
 """Conversion of field values to CSV cells and back.
 
 `write_cell` writes a value as a cell. To read the cell, call `unguarded`, and then the function that `reader`
-returns for the field. Lists are written with `;` between their members, or as a JSON array if the list could not
-be read back otherwise.
+returns for the field. A list is written with `;` between its members. If such a cell could not be read back, the
+list is written as a JSON array.
 
 A spreadsheet executes a text such as `=HYPERLINK(…)` as a formula, and any user may have typed that text.
 Therefore a cell that looks like a formula is written with a `'` before it (OWASP, CSV injection). The same applies
@@ -42,8 +42,8 @@ NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]{1,3})?", re.AS
 FORMULA = re.compile(
     r"'*[\s\x00-\x1f\x7f-\x9f\u200b-\u200f\u2060-\u2064\ufeff]*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]"
 )
-"""The beginning of a cell that a spreadsheet may run as a formula, or that wmsd has escaped with `'` for this
-reason. Invisible characters may come before the sign, and the sign may be a full-width character.
+"""The beginning of a cell that a spreadsheet may run as a formula. A `'` that wmsd has added for this reason may
+come first. Invisible characters may come before the sign, and the sign may be a full-width character.
 """
 NUMBER_AS_TEXT = re.compile(rf"'+(?:[0-9]+(?:[.,][0-9]+)*|{POWER})", re.ASCII | re.IGNORECASE)
 FORMULA_OF_TEXT = re.compile(r'="((?:[^"]|"")*)"')
@@ -63,8 +63,8 @@ def reader(field: FieldInfo, mark: Mark = "point") -> ReadCell:
 def typed_reader(field: FieldInfo) -> ReadCell:
     """Return the function that reads a value of this field from a text that a person has typed.
 
-    The function raises ValueError with a sentence if it cannot read the text, and with a question if the text may
-    mean two numbers.
+    The function raises ValueError if it cannot read the text, or if the text can mean two numbers. The error is a
+    sentence for the person, in the second case a question.
     """
     plain, marks = _plain(field)
     return decimal_marks.read_typed if Decimals in marks else _reader_of(plain, marks)
@@ -79,7 +79,7 @@ def _reader_of(plain: Any, marks: tuple[Any, ...]) -> ReadCell:
 
 
 def read_record(text: str) -> Any:
-    """Parse a JSON text and return its record. Each number stays a string, exactly as it is written in the JSON.
+    """Parse the JSON text of a record. Each number becomes a string, exactly as it is written in the JSON.
 
     Therefore an export neither rounds nor reformats numbers.
     """
@@ -92,8 +92,8 @@ def write_cell(value: object) -> str:
 
 
 def unguarded(cell: str) -> str:
-    """Return the cell without the `'` or `="…"` that `write_cell` or a spreadsheet has added. If something was
-    removed, the result is an `AsText`.
+    """Return the cell without the `'` or `="…"` that `write_cell` or a spreadsheet has added. If it had one, the
+    result is an `AsText`.
     """
     if (written := FORMULA_OF_TEXT.fullmatch(cell)) is not None:
         return AsText(written[1].replace('""', '"'))
@@ -183,9 +183,7 @@ MEMBERS: ReadCell = _members
 
 
 def _text(cell: str) -> str:
-    """Return the cell with each CR LF replaced by LF, so that the text does not depend on the program that wrote
-    the file.
-    """
+    """Return the cell with LF in place of each CR LF. Programs write line breaks in both forms."""
     return cell.replace("\r\n", "\n")
 
 
@@ -194,7 +192,7 @@ def _named(cell: str) -> str:
 
 
 TEXTS: Final[Mapping[type, ReadCell]] = {Named: _named, Dates: read_date, Moments: read_moment}
-"""The function that reads a cell of a text field. The keys are the classes that mark fields, such as `Named`."""
+"""The functions that read cells of text fields. Each key is the class that marks a field, such as `Named`."""
 
 
 def _plain(field: FieldInfo) -> tuple[Any, tuple[Any, ...]]:
@@ -211,7 +209,9 @@ def _plain(field: FieldInfo) -> tuple[Any, tuple[Any, ...]]:
 
 
 def _parts(annotation: Any) -> list[Any]:
-    """Return the annotation and all members of its unions, including members inside Annotated."""
+    """Return the annotation, the type inside its `Annotated`, and the members of its union. Do the same for each
+    of these types.
+    """
     parts = [annotation]
     if hasattr(annotation, "__metadata__"):
         parts += _parts(get_args(annotation)[0])

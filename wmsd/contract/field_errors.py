@@ -17,17 +17,19 @@ MESSAGES: Final[Mapping[str, str | None]] = {
     "VALIDATION_FAILED": None,
     "INSUFFICIENT_STOCK": "There is not enough stock; nothing was reserved.",
 }
-"""The message of each error code. None stands for a message that says how many fields are not valid.
+"""The message for each error code. None means that the message says how many fields are not valid.
 
-An answer has only one code. If the errors have different codes, the answer gets the code that comes first here.
-EXTERNAL_REF_TAKEN comes first because a client that sends an order twice should learn that the order exists, not
-that there is no stock for a second one.
+An answer has only one code. If its errors have different codes, the answer gets the code that comes first here.
+EXTERNAL_REF_TAKEN comes first: a client that sends an order twice should learn that the order exists, even if
+there is also no stock for a second order.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class FieldError:
-    """One error with its code, its field path and its sentence. `details` are further values, for programs."""
+    """An error with its code, its field path and its sentence. `details` are further values that programs can
+    read.
+    """
 
     code: str
     path: str
@@ -63,7 +65,7 @@ def refuse_field_errors(field_errors: Iterable[FieldError]) -> None:
 
 
 def problem_of(found: Sequence[FieldError]) -> Problem:
-    """Return the problem that reports these errors, of which there must be at least one."""
+    """Return the problem that reports the errors in `found`. There must be at least one error."""
     errors = by_path((each.path, each.sentence) for each in found)
     first = next(each for code in MESSAGES for each in found if each.code == code)
     return Problem(

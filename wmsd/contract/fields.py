@@ -1,8 +1,8 @@
 """The field types of all records, and the base classes of the models: `Input` for bodies, `Recorded` for records.
 
 A field is declared once, in the `schema.py` of its package. The field's type determines how values are checked,
-the error sentence, the JSON schema and the SQL that renders the field. Error sentences continue the field's name:
-"quantity must be …".
+the error sentence, the JSON schema and the SQL that renders the field. Error sentences begin with "must", and are
+displayed after the field's name: "quantity must be …".
 """
 
 import re
@@ -21,31 +21,31 @@ MAX_ID: Final = 2**53 - 1
 """The largest integer that every JSON reader stores exactly."""
 LONGEST_NAME_SHOWN: Final = 60
 FIRST_DAY: Final = "1970-01-01"
-"""The earliest date of a document. An earlier date is a typing error, such as a year of two digits. Such a
-document would come first in every list of late documents.
+"""The earliest date of a document. An earlier date is a typing error, such as a year of two digits. A document
+with such a date would come first in every list of late documents.
 """
 
 CHOICE: Final = "x-choice"
-"""The key under which a JSON schema contains the name of an enumeration."""
+"""The key in a JSON schema for the name of an enumeration."""
 
 
 def choice_of(name: str, values: Iterable[str]) -> WithJsonSchema:
-    """Return the JSON schema of a text with only these values.
+    """Return the JSON schema of a text field that accepts only `values`.
 
-    Descriptions of the API use `name` for the enumeration.
+    `name` is the name of the enumeration in the descriptions of the API.
     """
     return WithJsonSchema({"type": "string", "enum": list(values), CHOICE: name})
 
 
 def validation_error(sentence: str) -> PydanticCustomError:
-    """Return the error that a validator raises. The caller gets its sentence unchanged."""
+    """Return the error that a validator raises. The answer of the API contains `sentence` unchanged."""
     return PydanticCustomError("sentence", "{sentence}", {"sentence": sentence})
 
 
 def not_among(given: str, choices: str) -> PydanticCustomError:
-    """Return the error for the name `given`, which is not among `choices`, a text with all allowed names.
+    """Return the error that `given` is not an allowed name. `choices` is a text with all allowed names.
 
-    The given name comes first in the sentence, because long sentences are cut at the end.
+    The sentence contains `given` before `choices`, because long sentences are cut at the end.
     """
     shown = given if len(given) <= LONGEST_NAME_SHOWN else f"{given[:LONGEST_NAME_SHOWN]}…"
     return validation_error(f"cannot be {shown!r}, only {choices}")
@@ -72,7 +72,9 @@ class Sealed:
 
 
 class SentBack:
-    """A mark for fields that wmsd sets. A client may send such a field back in a body: wmsd ignores the value."""
+    """A mark for fields that only wmsd sets. A client may send back such a field in a body, but wmsd ignores its
+    value.
+    """
 
 
 def _decimal(minimum: int, strictly: bool) -> BeforeValidator:
@@ -268,7 +270,7 @@ Email = Annotated[
 ]
 OptionalEmail = Annotated[Email | None, EmptyIsNull]
 Mailbox = Annotated[Email, AfterValidator(_mailbox)]
-"""The e-mail address of a user, rewritten so that all spellings of one mailbox become the same text."""
+"""The e-mail address of a user, converted to one form, so that all spellings of a mailbox become the same text."""
 
 
 class Model(BaseModel):
@@ -280,7 +282,7 @@ class Model(BaseModel):
     model_config = ConfigDict(defer_build=True)
 
     ONLY_WHEN_ASKED: ClassVar[frozenset[str]] = frozenset()
-    """Fields that an answer has only if a query parameter requests them."""
+    """Fields that are in an answer only if a query parameter requests them."""
 
 
 class Input(Model):
@@ -305,10 +307,10 @@ class Input(Model):
 
     @classmethod
     def own_text_errors(cls, text_errors: FieldErrors) -> FieldErrors:
-        """Select the JSON errors that this model reports itself.
+        """Return those of the JSON errors `text_errors` that this model reports: by default, all of them.
 
-        By default, these are all `text_errors`. A body may contain the bodies of other requests. Such a body
-        reports only the errors outside those bodies, because each of these requests reports its own errors.
+        A body that contains the bodies of other requests leaves out the errors inside those bodies. Each of these
+        requests reports its own errors.
         """
         return text_errors
 
@@ -325,8 +327,8 @@ class Recorded(Model):
     """The fields that every record has in addition to the fields of its kind."""
 
     READ_ONLY: ClassVar[frozenset[str]] = frozenset({"id", "created_at", "updated_at"})
-    """Fields that a body may contain although no caller can set them, so that a client may send back a received
-    record.
+    """Fields that a body may contain although no caller can set them. So a client can send back a record that it
+    has received.
     """
 
     id: Id

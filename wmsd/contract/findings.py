@@ -23,8 +23,8 @@ _MET: Final = (
 
 
 REASONS: Final = (*(reason_of(OSError(number, os.strerror(number))) for number in _MET), NOT_REGULAR, IS_DATABASE)
-"""All error reasons that a sentence may contain: reasons of the operating system for files and disks, and reasons
-of wmsd.
+"""All error reasons that can be in a finding's sentence: reasons of the operating system for files and disks, and
+reasons of wmsd.
 """
 
 
@@ -45,10 +45,9 @@ class FindingKind:
     """
 
     def of(self, path: Path | None = None, **facts: object) -> "Finding":
-        """Return a finding of this kind.
+        """Return a finding of this kind. `facts` are the values of the placeholders.
 
-        `facts` are the values for the placeholders. `path` is the file that the finding is about, and also the
-        value for `{file}`.
+        `path` is the file that the finding is about. The placeholder `{file}` gets this path too.
         """
         named = {} if path is None else {"file": str(path)}
         return Finding(self, {**named, **{name: str(fact) for name, fact in facts.items()}}, path)

@@ -5,11 +5,11 @@ from wmsd.base.dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """An invariant that `wmsd doctor` can check.
+    """An invariant that `wmsd doctor` can check. `promise` is the invariant as a sentence.
 
-    `promise` is the invariant as a sentence. `differing` is a SELECT of the records that break the invariant, with
-    the columns record, expected value and found value. `in_millionths` is True if the values are millionths.
-    `words` are the English names of records and values in the result of `differing`, listed for translation.
+    `differing` is a SELECT of the records that break the invariant. Its columns are the record, the expected value
+    and the found value. `in_millionths` is True if the values are millionths. `words` are the English words that
+    can be in the result of `differing`, listed so that they can be translated.
     """
 
     promise: str

@@ -60,8 +60,8 @@ Moment = Annotated[int, BeforeValidator(_moment), WithJsonSchema({"type": "strin
 ChangedAfter = Annotated[
     int, BeforeValidator(_last_shown_at), WithJsonSchema({"type": "string", "format": "date-time"})
 ]
-"""An ISO 8601 timestamp, converted to a position in the change sequence: the last one whose `updated_at` is not
-later.
+"""An ISO 8601 timestamp, converted to a position in the change sequence. It is the last position whose
+`updated_at` is at or before this time.
 """
 
 QueryTimestamp = Annotated[
@@ -69,8 +69,8 @@ QueryTimestamp = Annotated[
     BeforeValidator(lambda value: timestamps.to_text(_datetime(value))),
     WithJsonSchema({"type": "string", "format": "date-time"}),
 ]
-"""An ISO 8601 timestamp, converted to the form of timestamps in records. Texts of this form sort in the order of
-time.
+"""An ISO 8601 timestamp, converted to the form of timestamps in records. In this form, the order of the texts is
+the order of the times.
 """
 
 
@@ -112,11 +112,12 @@ class Query(Model):
     CHANGED_SINCE: ClassVar[str] = "updated_since"
     """The parameter that requests the records that have changed since a time."""
     SINCE: ClassVar[frozenset[str]] = frozenset({CHANGED_SINCE, "since"})
-    """The parameters that contain a start time. Records or events before this time are left out."""
+    """The parameters that contain a start time. The answer leaves out the records or events before this time."""
     NEEDS: ClassVar[Mapping[str, str]] = {}
-    """For each parameter, the ability that a caller needs in addition to the ability of the operation."""
+    """Parameters for which a caller needs a further ability, in addition to the ability of the operation."""
     BEGINS: ClassVar[frozenset[str]] = frozenset()
-    """The parameters that say where a list starts. They are not filters: the following pages need only the cursor.
+    """The parameters that say where a list starts. They are not filters: a client sends them only for the first
+    page, and then only the cursor.
     """
 
     @classmethod
@@ -143,9 +144,10 @@ class Query(Model):
         return [name for name in cls.model_fields if name not in NO_FILTERS | cls.BEGINS]
 
     def beginning(self) -> dict[str, object] | None:
-        """Return the start time that the caller sent, as a dict with the name of its parameter.
+        """Return the start time that the caller sent, as a dict with the name of its parameter as the key.
 
-        Return an empty dict if the caller sent no start time, and None if the list has no parameter for it.
+        Return an empty dict if the caller sent no start time. Return None if the list has no parameter for a start
+        time.
         """
         if (names := self.BEGINS & self.SINCE) == frozenset():
             return None
@@ -168,8 +170,8 @@ UpdatedSince = Annotated[
 class ChangesQuery(Query):
     """The query of a list whose records have a position in the order of changes.
 
-    If this class is the first of several base classes, its parameter `updated_since` comes after their parameters.
-    The order must not change, because generated clients pass parameters by position.
+    Put this class before other base classes, so that `updated_since` comes after their parameters. Do not change
+    this order, because generated clients pass parameters by position.
     """
 
     updated_since: UpdatedSince = None
@@ -209,8 +211,9 @@ class PageQuery(Query):
         return (self.page - 1) * self.per_page
 
     def of_some(self, number: int) -> Self:
-        """Return a copy of this query without filters, for one page of `number` records. The caller selects the
-        records by their ids. The sort order and the returned fields stay the same.
+        """Return a copy of this query without filters, for one page of `number` records.
+
+        The sort order and the returned fields stay the same. The caller must select the records by their ids.
         """
         return self.model_copy(update={**dict.fromkeys(self.filter_names()), "page": 1, "per_page": number})
 
@@ -222,7 +225,7 @@ reads the page in pieces (decisions, section 11).
 
 
 def refuse_large_page(query: PageQuery) -> None:
-    """Raise Problem (422), which names `ALWAYS_READ`, if the query asks for more records per page than that.
+    """Raise Problem (422) if the query asks for more than `ALWAYS_READ` records per page.
 
     Call this function if a page is too large for one answer.
     """
@@ -248,7 +251,9 @@ Ids = Annotated[tuple[Any, ...], BeforeValidator(_ids), WithJsonSchema({"type": 
 
 
 class IdsQuery(Query):
-    """The query for the records with these ids, in no order. Ids without a record are ignored."""
+    """The query for the records with these ids. The records of the answer have no order. Ids without a record are
+    ignored.
+    """
 
     ids: Ids
 

@@ -26,7 +26,7 @@ class NearPaths:
 
     @cached_property
     def _patterns(self) -> dict[int, list[list[str]]]:
-        """The parts of all paths, by the number of parts."""
+        """All paths, each as a list of its parts. The key is the number of parts."""
         patterns: dict[int, list[list[str]]] = {}
         for path in dict.fromkeys(self._paths()):
             parts = path.split("/")[1:]
@@ -58,7 +58,7 @@ class NearPaths:
     def _found(self, parts: Sequence[str], likeness: float) -> str | None:
         """Return the known path whose parts are similar to `parts`, or None if no path is similar.
 
-        `likeness` is the least similarity of a part, from 0 to 1. With 1, the parts must be equal.
+        `likeness` says how similar each part must be, from 0 to 1. With 1, the parts must be equal.
         """
         patterns, found = self._patterns.get(len(parts), []), []
         for place, part in enumerate(parts):

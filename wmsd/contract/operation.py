@@ -26,10 +26,11 @@ CONTEXT: Final = frozenset({"caller", "company", "site", "call", "database"})
 NOT_IN_THE_PATH: Final = CONTEXT | {"query", "body", "position", "operator_id"}
 MAX_BODY: Final = 1024 * 1024
 References = Callable[[Any, Mapping[str, Any], Mapping[str, Any]], Iterable[FieldError]]
-"""A function that finds errors in the references of a body. It has three parameters: the transaction, the body,
-and the parts of the path by name. In the body, each malformed value is replaced by null (see
-`validation.well_formed`). The third parameter also contains the site, and under the key MALFORMED the paths of all
-malformed values.
+"""A function that finds errors in the references of a body. Its parameters are:
+- The transaction.
+- The body. Each malformed value is replaced by null (see `validation.well_formed`).
+- A mapping with the parts of the path by name. It also contains the site, and under the key MALFORMED the paths of
+  all malformed values.
 """
 MALFORMED: Final = "malformed"
 
@@ -119,9 +120,9 @@ def operation(
 
     An async function is a flow: it waits for something outside, and therefore opens its own units of work. Its
     first parameter is the service with everything that the flow needs; the flow may also take the company's
-    `database`. A flow that `writes` returns its last unit of work. In that transaction the dispatcher stores the
-    answer under its Idempotency-Key. Some flows need no token. Their `caller` is None if the request has no valid
-    token.
+    `database`. A flow that `writes` returns its last unit of work. The dispatcher runs this unit, and stores the
+    answer under its Idempotency-Key in the same transaction. Some flows need no token. Their `caller` is None if
+    the request has no valid token.
 
     The first line of the docstring is the summary, the rest is the description. The other options:
     - `codes`: the errors in addition to those that the declaration implies.

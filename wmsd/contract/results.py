@@ -23,8 +23,8 @@ class Page:
     records: str
     total: int
     ids: Sequence[int] = ()
-    """Empty if `records` contains the whole page. If the page is too large to be read at once, the ids of all its
-    records, in order. `records` then contains only the first records.
+    """The ids of all records of the page, in order, if the page is too large to be read at once. `records` then
+    contains only the first records. Otherwise, `ids` is empty, and `records` contains the whole page.
     """
     number: int = 0
     """The number of records in `records`."""
@@ -34,7 +34,7 @@ class Page:
 class CursorPage:
     """A page of a list by cursor. `records` are JSON texts with commas between them.
 
-    `positions` are the positions of the records in the order, also with commas between them.
+    `positions` are the positions of these records in the list's order, also with commas between them.
     """
 
     records: str
@@ -64,7 +64,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """An object that is answered with another HTTP status than 200, such as the 503 of the health check."""
+    """An object that is the answer with another HTTP status than 200, such as the 503 of the health check."""
 
     status: int
     body: dict[str, Any]

@@ -61,8 +61,8 @@ def validate_model(
 ) -> Model:
     """Create the model from the values. Raise Problem with all errors if there are any.
 
-    `text_errors` are the errors that the JSON parser has found. They replace the model's errors at the same path
-    and below.
+    `text_errors` are the errors that the JSON parser has found. At and below their paths, errors of the model are
+    left out.
     """
     if text_errors and sum(map(len, text_errors.values())) >= MOST_LISTED:
         raise invalid(text_errors)  # an answer cannot report more errors

@@ -1,4 +1,4 @@
-"""The decision whether the wall clock is so far from the stored times that a person must check it."""
+"""Decides whether the wall clock differs so much from the stored times that a person must check it."""
 
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
@@ -11,8 +11,8 @@ from wmsd.db.engine.high_water_mark import FAR_AHEAD
 from wmsd.db.engine.transaction import Transaction
 
 LARGE_STEP: Final = timedelta(days=1)
-"""The smallest step of the clock that is reported. A smaller step makes few tokens look expired, and the server
-waits anyway until the clock is steady.
+"""The smallest step of the clock that is reported. A smaller step does little harm: few tokens look expired, and
+the server deletes no old data until the clock is trusted again.
 """
 EXPIRED_TOKENS: Final = """
     SELECT iif(max(expires_at) > :now, 0, coalesce(sum(expires_at > :seen), 0))
@@ -43,25 +43,26 @@ class WrongClock(NamedTuple):
 def expired_tokens(tx: Transaction, known: Known, now: datetime) -> int:
     """Return how many API tokens were valid when the clock was last trusted, if all of them have expired by `now`.
 
-    Return 0 if one token is still valid. Revoked tokens do not count.
+    Return 0 if one of them is still valid. Revoked tokens are not counted.
     """
     moments = {"seen": timestamps.to_text(known.steady_at), "now": timestamps.to_text(now)}
     return tx.number(EXPIRED_TOKENS, moments)
 
 
 def stored(tx: Transaction, now: datetime) -> WrongClock | None:
-    """Return what shows that the clock is wrong. Use the state of the clock that the last server stored.
+    """Return why the clock is probably wrong, by comparing `now` with the state of the clock that the last server
+    stored.
 
-    Return None if nothing shows it, or if no server has run yet.
+    Return None if the clock seems right, or if no server has run yet.
     """
     known = clock_watch.known(tx)
     return None if known is None else wrong_clock(known, expired_tokens(tx, known, now), now)
 
 
 def wrong_clock(known: Known, expired: int, now: datetime) -> WrongClock | None:
-    """Return what shows that the clock is wrong, or None if nothing shows it.
+    """Return why the clock is probably wrong, or None if it seems right.
 
-    `expired` is the number of tokens that `expired_tokens` has returned.
+    `known` is the stored state of the clock. `expired` is the number of tokens that `expired_tokens` has returned.
     """
     shown = timestamps.to_text(now)
     if known.doubted_since is not None and known.step is not None and abs(known.step) >= LARGE_STEP:

@@ -79,9 +79,9 @@ def in_words(duration: timedelta) -> str:
 async def order_as_server(platform: Database, clock: OrderedClock, is_running: bool) -> None:
     """Set up the clock of a command, so that its changes get later positions than the changes of the server.
 
-    A command ends too soon to see whether a new time of the clock lasts. Therefore it uses what the server has
-    stored about the clock. A running server (`is_running`) stores each change of this state immediately, and the
-    whole state every ten minutes. If no server is running, the command uses the stored times as a server would at
+    A command ends too soon to see whether a jump of the clock lasts. Therefore it uses the stored state of the
+    clock. A running server (`is_running`) stores this state every ten minutes. It also stores each change of its
+    trust in the clock immediately. If no server is running, the command uses the stored times as a server does at
     its start.
     """
     found = await platform.read(known)
@@ -115,8 +115,8 @@ class ClockWatch:
 
     @property
     def known(self) -> Known:
-        """The present state of the clock, which the server stores. It contains since when the clock is not
-        trusted, and why.
+        """The present state of the clock, which the server stores. If the clock is not trusted, the state says
+        since when and why.
         """
         return self._steadiness.known
 
@@ -133,7 +133,7 @@ class ClockWatch:
             await self.keep()
 
     async def keep(self) -> None:
-        """Store the state of the clock. The next start compares the clock with it.
+        """Store the state of the clock, so that the next start can compare the clock with it.
 
         The server calls this at intervals, and when it stops.
         """

@@ -54,7 +54,7 @@ SHUT_OUT: Final = {
     ),
 }
 """Two statements for each kind of access. The first selects the revoked or disabled rows in the replaced file. The
-second revokes or disables such a row in the restored file.
+second revokes or disables one of these rows in the restored file.
 """
 
 DELETED: Final = """
@@ -75,7 +75,9 @@ class RevokedAccess(NamedTuple):
     """The e-mail addresses of users that were deleted after the backup. The restored file contains them, disabled.
     """
     gone: list[str]
-    """The e-mail addresses of users that were created since the backup. They are missing in the backup."""
+    """The e-mail addresses of users that were created after the backup. The restored file does not
+    contain them.
+    """
     is_known: bool = True
     """True if the whole replaced file could be read. Otherwise it may contain revocations that were not found.
     """
@@ -100,10 +102,11 @@ def leap_ids(platform: Path) -> None:
 
 
 def keep_revoked(restored: Path, replaced: Path) -> RevokedAccess:
-    """Revoke or disable in a restored platform.db what the replaced file has revoked, disabled or deleted.
+    """Copy revocations from the replaced platform.db to the restored one. Access that was revoked, disabled or
+    deleted in the replaced file is then revoked or disabled in the restored file.
 
     Also let new ids of the restored file continue after the ids of the replaced file. Return what was revoked or
-    disabled. If only a part of the replaced file can be read, apply this part, and return `is_known` as False.
+    disabled. If only a part of the replaced file can be read, use this part, and return `is_known` as False.
     """
     found = RevokedAccess({}, [], [], is_known=False)
     with (
@@ -134,9 +137,10 @@ def _disable_deleted(
     """Disable the restored users that were deleted after the backup. Return their e-mail addresses in the restored
     file.
 
-    Only users whose deletion is in the audit of the replaced file are disabled. Other users may be missing there
-    only because the replaced file came from an older backup. `connection` is open on the restored file, and `old`
-    on the replaced file. `back` (restored file) and `there` (replaced file) contain the addresses by user id.
+    A user is disabled only if the audit of the replaced file contains the deletion. Without a deletion, a user can
+    be missing in the replaced file because this file came from an older backup. `connection` is open on the
+    restored file, and `old` on the replaced file. `back` has the e-mail addresses of the restored file by user id,
+    `there` those of the replaced file.
     """
     [(last,)] = connection.execute(LAST_AUDITED)
     deleted = _deleted_since(old.execute(DELETED, (last,)).fetchall())
@@ -147,8 +151,8 @@ def _disable_deleted(
 
 
 def _deleted_since(audited: list[tuple[str, str, str, str | None]]) -> dict[str, str]:
-    """Return the time of deletion of each deleted user, by e-mail address. A user with earlier addresses is listed
-    under each address.
+    """Return the time at which each deleted user was deleted. The keys are the user's last e-mail address and all
+    earlier ones.
 
     `audited` are entries of the audit, the newest first.
     """

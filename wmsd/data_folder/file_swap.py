@@ -1,7 +1,7 @@
-"""Replacement of several files, all or none, even if the process is killed halfway.
+"""Replaces several files: all or none, even if the process is killed halfway.
 
-The renames are first stored in `swap.json` in the data folder. The next process that uses the folder finishes
-them.
+The renames are first stored in `swap.json` in the data folder. If they are interrupted, the next process that uses
+the folder finishes them.
 """
 
 import fcntl
@@ -42,22 +42,26 @@ def sync(folder: Path) -> None:
 
 
 def replaced_folder() -> str:
-    """Return a new folder name with the present time. Files that are replaced are moved into this folder of the
-    data folder.
+    """Return a folder name that contains the present time. The caller moves replaced files into this folder inside
+    the data folder.
     """
     return f"replaced-{timestamps.for_file_name(datetime.now(UTC))}"
 
 
 def with_sides(data: Path, source: str, target: str) -> list[Rename]:
-    """Return the renames of a database file and of SQLite's files next to it, if these files exist."""
+    """Return the renames that move a database file from `source` to `target`, together with SQLite's files next to
+    it.
+
+    Files that do not exist are left out.
+    """
     return [Rename(source + side, target + side) for side in SIDES if (data / (source + side)).exists()]
 
 
 def swap(data: Path, renames: Iterable[Rename]) -> None:
-    """Store the list of renames, then rename the files in this order.
+    """Store `renames` in the data folder, then rename the files in this order.
 
     A target must not exist, unless an earlier rename moves it away. Raise OSError, before any file is renamed, if
-    the list could not be stored. Raise SwapUnfinished if the list is stored, but a rename failed.
+    `renames` cannot be stored. Raise SwapUnfinished if they are stored, but one of them fails.
     """
     replace_private(data / JOURNAL, json.dumps([list(each) for each in renames]).encode())
     try:

@@ -58,7 +58,8 @@ class Serving(NamedTuple):
     def has_tls(self, settings: Server) -> bool:
         """Return True if the server uses TLS, according to the address that it reports.
 
-        If it reports no address, use `settings`. The server may have other settings, because of its options.
+        If it reports no address, use `settings`. These are less certain, because the server's options can override
+        them.
         """
         return self.address.startswith("https:") if self.address else settings.has_tls
 
@@ -84,7 +85,9 @@ class DataFolder:
         return self.platform_file.exists() or file_swap.is_begun(self.path)
 
     def check_seen(self) -> None:
-        """Raise StorageError if the folder belongs to another user and this user may not read it."""
+        """Raise StorageError if the folder belongs to another user and the user of this process may
+        not read it.
+        """
         try:
             self.platform_file.exists()
         except OSError as error:
@@ -92,7 +95,9 @@ class DataFolder:
             raise
 
     def make(self) -> None:
-        """Create a new, empty installation. Raise StorageError if the folder contains something else."""
+        """Create a new, empty installation. Raise StorageError if the folder cannot be used, or already contains
+        an installation.
+        """
         self.make_place()
         self.check_platform()
         self.check_writable()
@@ -101,7 +106,7 @@ class DataFolder:
     def check_platform(self, backups: Backups | None = None) -> None:
         """Raise StorageError if there are companies' files but no platform.db.
 
-        The error names the newest of `backups`.
+        The error says how to restore the newest of `backups`.
         """
         orphans = [] if self.is_made else sorted(self.companies.glob("*.db"))
         if orphans:
@@ -127,7 +132,8 @@ class DataFolder:
     def open(self, before_migration: Before = only_by_a_server, backups: Backups | None = None) -> None:
         """Check `platform.db` and migrate it to this program's version. Raise StorageError if that fails.
 
-        `before_migration` is called before a migration. An error about a lost file names the newest of `backups`.
+        `before_migration` is called before a migration. If platform.db is lost or damaged, the error says how to
+        restore the newest of `backups`.
         """
         self.release_reserve(ROOM_TO_OPEN)
         try:
@@ -148,10 +154,10 @@ class DataFolder:
             )
 
     def check_writable(self) -> None:
-        """Raise StorageError if nothing can be written.
+        """Raise StorageError if the folder cannot be written.
 
-        On a full disk, no new installation is created. An existing one still works, so that its data can be read
-        and deleted.
+        A new installation needs a disk with enough free space. An existing installation also works on a full disk,
+        so that users can read and delete data.
         """
         if self.is_made:
             self.release_reserve(ROOM_TO_OPEN)
@@ -180,8 +186,9 @@ class DataFolder:
     def check_space(self, there: Path | None = None, is_move: bool = False) -> None:
         """Raise StorageError if the disk of the data folder is nearly full.
 
-        If the data folder does not exist yet, pass as `there` an existing folder on its disk. Pass `is_move=True`
-        if the caller only changes the status of a record. Then `RESERVE_BYTES` of free space are enough.
+        If the data folder does not exist yet, pass as `there` an existing folder on the same disk. Pass
+        `is_move=True` if the caller only changes the status of a record. In that case, `RESERVE_BYTES` of free
+        space are enough.
         """
         disk = disk_of(there or self.path)
         needed = RESERVE_BYTES if is_move else disk.refused_below
@@ -270,7 +277,7 @@ class DataFolder:
     def borrowing(self) -> Iterator[None]:
         """Hold a lock while a command uses files that the server lends to it.
 
-        The next server that starts waits until no command holds this lock.
+        When this server has stopped, the next server waits at its start until no command holds this lock.
         """
         with self._lock_file(BORROWERS) as file:
             fcntl.flock(file, fcntl.LOCK_SH)
@@ -307,7 +314,7 @@ class DataFolder:
             fcntl.flock(self._lock, fcntl.LOCK_SH)
 
     def server(self) -> Serving | None:
-        """Return the server that uses the folder now, or None if there is none."""
+        """Return the server that uses the folder now, or None if no server uses it."""
         with self._lock_file() as file:
             if try_lock(file, fcntl.LOCK_SH):
                 return None
@@ -333,11 +340,11 @@ class DataFolder:
             ) from None
 
     def say_listening(self, listen: str, lends: bool = True, is_ready: bool = True, address: str = "") -> None:
-        """Write into the lock file: this process, its address `listen`, whether it lends files, and its `address`
-        for users.
+        """Write into the lock file: this process, and the parameters.
 
-        If a second server is started, its error names this server. Commands use `address` in the links that they
-        print.
+        `listen` is the address at which this process listens. If a second server is started, its error contains
+        `listen`. `lends` is True if this process lends its files. `address` is the address for users: commands use
+        it in the links that they print.
         """
         assert self._lock is not None
         self.address = address

@@ -41,11 +41,10 @@ class HighWaterMarks:
         self._platform = platform
         self._clock = clock
         self._told: set[int] = set()
-        """The companies for which the log already contains the warning that their last change is in the future.
-        """
+        """The ids of companies whose last change is in the future, and for which wmsd has already logged this."""
         self._files = files
         self._changed = files.watch()
-        """The companies whose files were written after their marks were stored."""
+        """The ids of companies whose files were written since wmsd last stored their marks."""
         self._writing = asyncio.Lock()
 
     async def write(self) -> None:
@@ -65,8 +64,8 @@ class HighWaterMarks:
         self._tell()
 
     def ahead(self) -> dict[int, str]:
-        """Return the companies whose last change is more than an hour in the future. The result is the time of
-        that change, by company id.
+        """Find the companies whose last change is more than an hour in the future. Return the time of this change
+        by company id.
         """
         return ahead(self._files.marks, self._clock.now())
 

@@ -43,7 +43,7 @@ def open_key(file: str) -> MasterKey:
 
 
 def secrets_in(path: Path) -> list[str]:
-    """Return the secrets in the file. Raise StorageError if there are none."""
+    """Return the secrets in the file. Raise StorageError if the file cannot be read or contains no secret."""
     try:
         check_regular(path)
         lines = path.read_text(encoding="utf-8").splitlines()
@@ -62,7 +62,9 @@ def _unreadable(path: Path, why: str) -> StorageError:
 
 
 def create_key_file(path: Path, secret: str, data: Path) -> None:
-    """Create a new key file that has the data folder's owner. On failure leave no file, and raise StorageError."""
+    """Create a new key file that has the owner of the data folder `data`. If that fails, leave no file, and raise
+    StorageError.
+    """
     if path.resolve().is_relative_to(data.resolve()):
         raise StorageError(
             f"{path} is in the data folder, so copies of the data would contain the key. Name "

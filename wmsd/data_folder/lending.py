@@ -1,10 +1,12 @@
-"""The lending of the server's files to commands that run at the same time.
+"""Lets the server lend its files to commands that run at the same time.
 
-Processes that share a SQLite file also share the index of its log. This index is a file that each process maps
-into its memory. If the index file is truncated, for example because a backup is copied over a running server, all
-these processes crash. Therefore the server locks its database files, and keeps the index in its own memory. No
-other process can open, lock or truncate these files. A command that needs a file sends a request over a socket in
-the data folder. The server then shares the file with the command in the usual way, until the command ends.
+Processes that use the same SQLite file share the index of its log. This index is a file that each process maps
+into its memory. If the index file is truncated, all these processes crash. This happens, for example, if somebody
+copies a backup over the files of a running server. Therefore the server locks its database files, and keeps the
+index in its own memory. No other process can open, lock or truncate these files.
+
+A command that needs a file sends a request over a socket in the data folder. The server then shares the file with
+the command in the usual way, until the command ends.
 
 A command may also send other requests over the same socket, for example for a snapshot that it can copy
 (`maintenance/backups/server_side.py`). A request is a line of JSON, `{verb: argument}`. The answer is `{"answer":
@@ -40,7 +42,7 @@ SOCKET: Final = "server.socket"
 LEND: Final = "lend"
 LONGEST_LINE: Final = 5000
 ANSWER_SECONDS: Final = 60.0
-"""How long a command waits for a file. The server first finishes its work in the file."""
+"""How many seconds a command waits for a file. The server first finishes its work in the file."""
 QUESTION_SECONDS: Final = 5.0
 """How long a command waits for an answer that needs no file."""
 START_SECONDS: Final = 15.0
@@ -73,11 +75,10 @@ def listener(folder: DataFolder) -> socket.socket | None:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """The connection of one command, as the server sees it, with everything that the server holds for it, such as
-    lent files.
+    """The connection of one command, on the side of the server.
 
-    `ends` releases all of that when the connection ends. In `kept`, one request can store objects by name for
-    later requests of the same command.
+    `ends` contains everything that the server holds for the command, such as lent files. It is released when the
+    connection ends. In `kept`, a request can store objects by name for later requests of the same command.
     """
 
     ends: AsyncExitStack
@@ -85,14 +86,14 @@ class Session:
 
 
 Verb = Callable[[Session, Any], Awaitable[Any]]
-"""A function that answers one kind of request. It gets the session and the argument, and returns a value for JSON.
-It raises ValueError if the argument cannot come from a wmsd command.
+"""A function that answers one kind of request. Its parameters are the session and the argument of the request. It
+returns a value for JSON. It raises ValueError if the argument cannot come from a wmsd command.
 """
 
 
 class Lending:
-    """The server's side of lending: it answers the requests of commands. A file is lent until the connection over
-    which it was requested ends.
+    """The server's side of lending: it answers the requests of commands. A lent file is shared until the
+    connection of the command ends.
     """
 
     def __init__(
@@ -206,7 +207,7 @@ class Loan:
 
 
 class Unanswered(StorageError):
-    """The server has stopped, or does not know the request because it is of another version."""
+    """The error if the server does not answer: it has stopped, or its version does not know the request."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -218,11 +219,11 @@ class Unanswered(StorageError):
 def beside_a_server(folder: DataFolder) -> Iterator[Loan | None]:
     """Yield a connection to the server that uses the folder. With it, a command can use the server's files.
 
-    Yield None if no server is running. Then no server can start while this context is open. Also yield None if the
-    server cannot lend files. Then every process can open them.
+    Yield None in two cases. If no server is running, no server can start while this context is open. If the server
+    cannot lend files, every process can open them.
 
-    Raise StorageError if the server cannot be reached. Also raise it if server and command have different
-    versions, because each version would write data that the other one does not know.
+    Raise StorageError if the server cannot be reached. Also raise it if the server and the command have different
+    versions, because each version could write data that the other one does not know.
     """
     until = time.monotonic() + START_SECONDS
     while True:
@@ -253,9 +254,9 @@ def read_only_view(folder: DataFolder) -> Iterator[Borrow | None]:
     """Yield a function that asks the running server to lend a file. Yield None if files can be opened without
     asking.
 
-    Nothing is written to the folder, because it may be a copy on a read-only disk. A copy that no server has used
-    has no lock file, and none is created. While this context is open, no server starts in the folder, unless it
-    lends files. Raise StorageError if the server cannot be used.
+    Nothing is written to the folder, because it may be a copy on a read-only disk. Such a copy has no lock file if
+    no server has used it, and this function creates none. If there is a lock file and no server uses the folder,
+    no server can start while this context is open. Raise StorageError if the server cannot be used.
     """
     with ExitStack() as held:
         is_free = True
@@ -271,10 +272,11 @@ def read_only_view(folder: DataFolder) -> Iterator[Borrow | None]:
 
 
 def ask_server(folder: DataFolder, verb: str) -> Any:
-    """Return the answer of the server that uses the folder, or None if there is no such server.
+    """Send a request to the server that uses the folder, and return the answer. Return None if there is no such
+    server.
 
-    Unlike `beside_a_server`, this does not wait for a server that is starting, and does not keep a server from
-    starting. No file is lent. Raise StorageError if the server refuses, or does not answer within
+    Unlike `beside_a_server`, this function does not wait for a server that is starting. It does not keep a server
+    from starting, and no file is lent. Raise StorageError if the server refuses, or does not answer within
     `QUESTION_SECONDS`.
     """
     connection = _connected(folder, QUESTION_SECONDS)

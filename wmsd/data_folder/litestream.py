@@ -55,7 +55,7 @@ class _Connection(http.client.HTTPConnection):
 def replicated_files(folder: Path) -> list[ReplicatedFile]:
     """Return the files that the Litestream of this data folder replicates.
 
-    Raise StorageError if it does not answer.
+    Raise StorageError if this Litestream does not answer.
     """
     try:
         with closing(_Connection(folder)) as connection:
@@ -86,7 +86,7 @@ def let_go(folder: Path, paths: list[Path]) -> None:
 def find_program(named: Path | None) -> Path:
     """Return the path of the program `named`, or of Litestream on the PATH.
 
-    Raise StorageError if there is none.
+    Raise StorageError if there is no such program.
     """
     found = shutil.which(str(named or PROGRAM))
     if found is None:

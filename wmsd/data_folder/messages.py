@@ -24,7 +24,9 @@ def refuse_others(path: Path, error: OSError) -> None:
 
 
 def _owner(path: Path) -> int:
-    """Return the user id of the folder's owner, or of the nearest visible folder above if the folder is hidden."""
+    """Return the user id of the folder's owner. If this user may not see the folder, use the nearest folder above
+    that is visible.
+    """
     for folder in (path.absolute(), *path.absolute().parents):
         try:
             return folder.stat().st_uid
@@ -34,7 +36,9 @@ def _owner(path: Path) -> int:
 
 
 def where_instead(path: Path) -> str:
-    """Return a sentence about a data folder inside or above this folder, or "" if there is none."""
+    """Return a sentence that names a data folder inside or above this folder. Return "" if there is no such data
+    folder.
+    """
     whole = path.absolute()
     for place, found in (("in", whole / "data"), ("above", whole.parent), ("above", whole.parent.parent / "data")):
         try:

@@ -31,8 +31,8 @@ NAMES: Final = (
 OF_SQLITE: Final = ("platform.db-journal", "companies/ID.db-journal")
 """Files that SQLite creates only if another program than wmsd writes to a database. wmsd reads them too."""
 NOBODYS: Final = frozenset({"lost+found", ".gitkeep"})
-"""Names that are allowed although wmsd does not create them. `lost+found` is in each new file system. `.gitkeep`
-is in the empty folder `data` of a git checkout of wmsd.
+"""Names that are allowed in a data folder, although wmsd does not create them. Each new file system has a
+`lost+found`. `.gitkeep` is in the empty folder `data` of a git checkout of wmsd.
 """
 PLATFORM_FILE: Final = "platform.db"
 

@@ -20,7 +20,7 @@ from wmsd.db.sql.epochs import HISTORIES
 
 LEAST_LEAP: Final = 10_000
 FACTOR: Final = 10
-"""How much larger the gap in the numbers is than the use of numbers in the busiest period (see `Leap`)."""
+"""The gap in the numbers is this many times the numbers that were used in the busiest period (see `Leap`)."""
 SHORTEST_SPAN: Final = timedelta(minutes=1)
 
 BEGIN_EPOCH: Final = """
@@ -36,8 +36,8 @@ NOTE_SEAM: Final = """
     SELECT :numbers, :epoch,
         coalesce((SELECT min(last) FROM seams WHERE numbers = :numbers AND next = :last + 1), :last), :next
 """
-"""Stores a seam, which is a gap in a sequence of numbers: the last number before an epoch, and the first number in
-it. If the previous epoch has used no number, the new seam also covers the gap before that epoch.
+"""Stores a seam: a gap in a sequence of numbers. A seam is the last number before an epoch, and the first number
+in the epoch. If the previous epoch has used no number, the new seam also covers the gap before that epoch.
 """
 SET_SEQUENCE: Final = "UPDATE sqlite_sequence SET seq = :value WHERE name = :name"
 ADD_SEQUENCE: Final = "INSERT INTO sqlite_sequence (name, seq) VALUES (:name, :value)"
@@ -64,15 +64,15 @@ MOVE: Final = f"""
 MOVE_IMPORTS: Final = """
     UPDATE imports SET last_change = coalesce((SELECT max(place) FROM temp.places WHERE old <= last_change), :last)
 """
-"""Adjusts the position that each import has stored, so that wmsd still knows which records were changed after the
-import.
+"""Adjusts the position that each import has stored. From this position, wmsd knows which records were changed
+after the import.
 """
 NOTE_MOVE: Final = """
     INSERT INTO seams (numbers, epoch, last, next)
     SELECT :numbers, :epoch, :last, value + 1 FROM change_sequence
 """
-"""Stores a seam for the positions of changes. The positions that `_move_records` has just given to records are in
-the gap, because they belong to no change.
+"""Stores a seam for the positions of changes. The gap contains the positions that `_move_records` has just given
+to records, because these positions belong to no change.
 """
 SET_CHANGE: Final = "UPDATE change_sequence SET value = coalesce((SELECT max(place) FROM temp.places), :last)"
 
@@ -94,9 +94,10 @@ def begin_epoch(
     far.
 
     `as_of` is the time up to which the file is complete, if that is known. Pass `is_copy=True` if the file belongs
-    to a new company, of which no client has read anything. Return which of the `known` events and changes the file
-    lacks, or None if it lacks none. Raise StorageError or sqlite3.Error if that fails; the file then stays
-    unchanged.
+    to a new company, of which no client has read anything.
+
+    Return the events and changes that are in `known` but missing in the file, or None if nothing is missing. Raise
+    StorageError or sqlite3.Error if that fails; the file then stays unchanged.
     """
     migrate(path, COMPANY)
     now = datetime.now(UTC)
@@ -136,8 +137,8 @@ def _missing(known: Numbers, last_event: int, last_change: int) -> Missing | Non
 class Leap:
     """The size of the gap to leave in each sequence, if it is not known which numbers the replaced file had used.
 
-    The missing period is the time from the last known change until now. wmsd looks for the period of the same
-    length with the most events. The gap is at least ten times the number of these events.
+    The missing period is the time from the last known change until now. wmsd searches the file for the period of
+    this length with the most events. The gap is at least ten times the number of these events.
     """
 
     def __init__(self, connection: sqlite3.Connection, kept_up_to: str, now: datetime, known_event: int) -> None:
@@ -175,9 +176,10 @@ def _pass_over(connection: sqlite3.Connection, epoch: int, known: Numbers, leap:
     def go_on(numbers: str, name: str | int, last: int, known_last: int, statement: str) -> None:
         """Let one sequence continue after the numbers that may have been used, and store its seam.
 
-        `numbers` is the name of the sequence in `seams`. `last` is the last number in the file, and `known_last`
-        the last number that is known to be used. `statement` stores the new last number; `name` is the name or id
-        of the sequence in it.
+        - `numbers` is the name of the sequence in the table `seams`.
+        - `last` is the last number in the file.
+        - `known_last` is the last number that is known to be used.
+        - `statement` stores the new last number. Its parameter `name` is the name or id of the sequence.
         """
         given = max(last, known_last)
         following = given + (0 if leap is None else leap.of(given)) + 1

@@ -21,7 +21,7 @@ ORDERED: Final = """
 """
 """The tables whose records have a position in the order of changes."""
 CHANGES: Final = "changes"
-"""The name in `seams` of the positions in the order of changes."""
+"""The name under which the table `seams` stores gaps in the positions of changes."""
 LAST_MOVE: Final = "SELECT last, next FROM seams WHERE numbers = ? ORDER BY epoch DESC LIMIT 1"
 HIGHEST_IDS: Final = """
     SELECT tables.name FROM sqlite_schema AS tables, pragma_table_info(tables.name) AS columns
@@ -44,13 +44,14 @@ class Numbers(NamedTuple):
     """
     newest_event: int
     newest_change: int
-    """`newest_event` is the number of the last event in the file, and `newest_change` the position of the last
-    change. After a restore, `last_event` and `last_change` are higher than these, because the restore has skipped
-    numbers. What the restore has lost was already reported.
+    """The position of the last change in the file. `newest_event` is the number of the last event in the file.
+
+    A restore skips numbers, so after a restore `last_event` and `last_change` are higher than these two values.
+    wmsd has already reported what the restore has lost.
     """
     is_complete: bool
-    """True if the file has used no other numbers. False if the file could not be read completely, or if the
-    high-water mark shows that more numbers were used.
+    """True if these are all numbers that the file has used. False if the file could not be read completely, or if
+    the high-water mark shows that more numbers were used.
     """
 
     @property
@@ -75,7 +76,7 @@ def read_numbers(path: Path) -> Numbers | None:
 
 
 def _numbers_in(connection: sqlite3.Connection) -> Numbers | None:
-    """Return the numbers in the file, or None if none can be read.
+    """Return the numbers in the file, or None if no number can be read.
 
     Each part is read separately, because damage may affect only one of them.
     """
@@ -97,7 +98,7 @@ def _numbers_in(connection: sqlite3.Connection) -> Numbers | None:
 def _last_ids(connection: sqlite3.Connection) -> dict[str, int]:
     """Return the last id of each table, as SQLite records it.
 
-    For tables of older schemas whose last id SQLite does not record, return the highest id.
+    SQLite does not record this id for some tables of older schemas. For these, return the highest id in the table.
     """
     noted: dict[str, int] = dict(connection.execute(SEQUENCES))
     others = [table for (table,) in connection.execute(HIGHEST_IDS).fetchall() if table not in noted]
@@ -119,9 +120,10 @@ def _newest_change(connection: sqlite3.Connection) -> int:
 
 
 def numbers_of(replaced: Path, mark: HighWaterMark | None) -> Numbers:
-    """Return the numbers that a replaced file has used, as far as the file and its high-water mark show them.
+    """Return the numbers that a replaced file has used, as far as the file and its high-water mark `mark` show
+    them.
 
-    If the file no longer exists, read the newest copy that wmsd has saved of it.
+    If the file no longer exists, read the newest copy of it that wmsd has saved.
     """
     place = replaced if replaced.exists() else newest_copy(replaced)
     known = (None if place is None else read_numbers(place)) or NOTHING_KNOWN
@@ -135,8 +137,8 @@ def numbers_of(replaced: Path, mark: HighWaterMark | None) -> Numbers:
 def numbers_up_to(known: Numbers, mark: HighWaterMark) -> Numbers:
     """Return `known`, the numbers of a file, but at least as high as its high-water mark.
 
-    If a number in `known` is below the mark, the file is an older copy or incomplete. Then `is_complete` of the
-    result is False.
+    If a number in `known` is below the mark, the file is an older copy or incomplete. In that case, `is_complete`
+    of the result is False.
     """
     is_behind = known.last_event < mark.last_event or known.last_change < mark.last_change
     return known._replace(

@@ -42,8 +42,8 @@ async def open_platform(
     """Open the platform's database, and create its secrets at the first opening.
 
     Actions in its transactions can use `key` and `services`. `alone` is True if no other process can open the
-    database. `who` is the default actor of changes. Raise StorageError if another key than `key` has encrypted the
-    secrets.
+    database. `who` is the default actor of changes. Raise StorageError if the secrets were encrypted with another
+    key than `key`.
     """
     platform = Database(
         folder.platform_file,

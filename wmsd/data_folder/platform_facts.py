@@ -19,8 +19,8 @@ Result = TypeVar("Result")
 
 
 def installation_verbs(platform: "Database") -> dict[str, Verb]:
-    """Return a dict with the request for the installation's id and the function that answers it. The server passes
-    the dict to `Lending`.
+    """Return the function that answers the request for the installation's id, by the name of the request. The
+    server passes this dict to `Lending`.
     """
 
     async def answer(session: Session, argument: Any) -> str:

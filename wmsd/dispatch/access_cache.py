@@ -1,10 +1,10 @@
-"""The cache of callers and companies. wmsd reads them from `platform.db` when they are first needed. It drops them
-when data about access changes there.
+"""The cache of callers and companies. wmsd reads them from `platform.db` when they are first needed. It empties
+the cache when data about access changes in `platform.db`.
 
 A change by this process takes effect with the next request. A change by another process, such as the command line,
-takes effect within a second. A job checks whether the file has changed. If it has, the job compares the number
-`access_version`, which changes only with data about access. Reading a thousand companies and their tokens again
-would take a second of the processor.
+takes effect within a second: a job checks whether `platform.db` has changed. If it has, the job compares the
+number `access_version`, which changes only with data about access. This comparison matters, because reading a
+thousand companies and their tokens again takes a second of processor time.
 """
 
 import asyncio
@@ -41,8 +41,8 @@ KERNEL = Caller(Actor("kernel"), frozenset(), frozenset())
 
 @dataclass(slots=True)
 class _Kept:
-    """The data that was read since access data last changed. `forget` replaces this object. A read that began
-    before writes its result to the old object, which is no longer used.
+    """The data that was read since access data last changed. `forget` replaces this object. A read that is running
+    at that time still writes its result to the old object, which is no longer used.
     """
 
     reads: dict[str, "asyncio.Future[Any]"] = field(default_factory=dict)
@@ -78,13 +78,13 @@ class AccessCache:
         self.note_companies: Callable[[Collection[int]], None] | None = None
         """Called with the ids of all companies each time wmsd reads the companies."""
         self._uses = defaultdict[str, dict[int, tuple[datetime, str]]](dict)
-        """The time and the client address of the last use of each token: by table (tokens of users, of sites, of
-        the platform), and then by token id.
+        """The time and the client address of the last use of each token. The first key is the table (tokens of
+        users, of sites, or of the platform), the second key is the id of the token.
         """
         self._addresses = TokenAddresses()
         self._session_uses, self._seen = session_uses, session_uses.seen
         self._noted: dict[int, datetime] = {}
-        """The times of last use that `platform.db` already has, by session id."""
+        """For each session id, the time of last use that `platform.db` already contains."""
 
     def forget(self) -> None:
         self._kept = _Kept()
@@ -103,8 +103,8 @@ class AccessCache:
         return True
 
     async def _read_once(self, what: str, action: Callable[[Transaction], Result]) -> Result:
-        """Run `action` in a read transaction and return its result. `what` names the result: callers that want the
-        same result share one read.
+        """Run `action` in a read transaction and return its result. `what` names the result: callers with the same
+        `what` share one read.
         """
         reads = self._kept.reads
         reading = reads.get(what)
@@ -158,8 +158,10 @@ class AccessCache:
         return caller
 
     async def session_caller(self, secret: str, address: str, asks_by_itself: bool = False) -> Caller:
-        """Return the person with this session. Raise Problem (401) if the session is not valid. The request counts
-        as use of the session, except if `asks_by_itself`: a page then sends it automatically.
+        """Return the person with this session. Raise Problem (401) if the session is not valid.
+
+        The request counts as use of the session, unless `asks_by_itself` is True: then a page has sent the request
+        automatically.
         """
         hash_ = secret_hash(secret)
         is_displaced, known = self._session_uses.is_displaced(hash_), self._kept.sessions
@@ -184,8 +186,10 @@ class AccessCache:
     async def session_user(self, secret: str) -> int | None:
         """Return the id of the user of this session, even if the session has expired since the server started.
 
-        Return None if the session is unknown or was ended by a person, if it expired before the server started, or
-        if the user is disabled.
+        Return None in these cases:
+        - The session is unknown, or a person has ended it.
+        - The session expired before the server started.
+        - The user is disabled.
         """
         hash_ = secret_hash(secret)
         former = self._session_uses.former_user(hash_)
@@ -195,13 +199,15 @@ class AccessCache:
         return None if found is None or found.user.disabled else found.session.user_id
 
     async def ended_of(self, session_ids: Collection[int]) -> set[int]:
-        """Return those of the ids `session_ids` whose sessions have ended."""
+        """Return those ids in `session_ids` that belong to ended sessions."""
         if not session_ids:
             return set()
         return set(session_ids) - await self._platform.read(lambda tx: sessions.left_of(tx, session_ids))
 
     async def write_session_uses(self) -> None:
-        """Write the time of last use of each session to `platform.db`, if the time has changed."""
+        """Write the time of last use of each session to `platform.db`, if `platform.db` does not
+        contain it yet.
+        """
         seen = {each: at for each, at in self._seen.items() if self._noted.get(each) != at[0]}
         if seen:
             rows = [(timestamps.to_text(moment), address, each) for each, (moment, address) in seen.items()]
@@ -263,8 +269,8 @@ class AccessCache:
         return kept.companies
 
     async def others(self, caller: Caller, company_id: int, most: int) -> list[Company]:
-        """Return the first `most` companies that the caller may use, sorted by name. Leave out the company
-        `company_id`.
+        """Return the companies that the caller may use, without the company `company_id`. Sort them by name, and
+        return at most `most`.
         """
         kept, own = self._kept, caller.company_ids
         await self.companies()
@@ -272,8 +278,8 @@ class AccessCache:
         return list(islice(them, most))
 
     async def write_token_uses(self) -> None:
-        """Write the times of last use of every kind of token. A job calls this once a minute, so that a read never
-        causes a write.
+        """Write the times of last use of every kind of token. A job calls this once a minute. Therefore requests
+        that only read cause no write.
         """
         uses = self._uses.copy()
         self._uses.clear()

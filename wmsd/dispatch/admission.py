@@ -45,10 +45,11 @@ class Admission:
         self._limiter = limiter
 
     async def admit(self, call: Call) -> tuple[Caller | None, Company | None]:
-        """Return the caller and the company of a call. Each is None if the operation does not need it.
+        """Return the caller and the company of a call. The caller or the company is None if the operation does not
+        need it.
 
-        Raise Problem if the call is refused. A refusal counts against the caller's address, unless
-        `call.is_inner`.
+        Raise Problem if the call is refused. A refusal counts against the client's address, unless `call.is_inner`
+        is True.
         """
         has_credential = call.token or call.session
         if not call.operation.signed_in and not ("company" in call.operation.takes and has_credential):
@@ -96,8 +97,8 @@ class Admission:
         return await self._access.caller(call.token, call.address)
 
     async def _admit_site(self, call: Call) -> tuple[Caller, Company]:
-        """Return the caller and the company of a request that sends a site's bearer token. Its headers that name a
-        company are ignored.
+        """Return the caller and the company of a request with a site's bearer token. The company is that of the
+        site: headers that name a company are ignored.
         """
         caller = await self._access.site_caller(call.token, call.address)
         assert caller.site is not None
@@ -124,8 +125,9 @@ class Admission:
         return company
 
     def take(self, call: Call, caller: Caller | None, company: Company | None) -> dict[str, str]:
-        """Count the request against its rate limit. Return the headers that state what is left of the limit. Raise
-        Problem (429) if the limit is used up.
+        """Count the request against its rate limit. Raise Problem (429) if the limit is used up.
+
+        Return the headers that tell the client how many requests the limit still allows.
         """
         limits = self._limits
         match "none" if call.is_counted else call.operation.limit:
@@ -160,8 +162,8 @@ class Admission:
         return allowance.headers()
 
     def give_back(self, call: Call, caller: Caller) -> None:
-        """Remove from the person's rate limit the reads that a page sent to prepare this write. The write itself
-        has another limit (`PageWrites`).
+        """Remove the reads with which a page has prepared this write from the person's rate limit. The write
+        itself has another limit (`PageWrites`).
         """
         own = _of_person(caller, call.asks_by_itself)
         for _ in range(call.counted_before.count(own)):
@@ -172,21 +174,23 @@ class Admission:
         return f"company:{company.id}", company_limits.requests_per_minute(company, self._limits).value
 
     def used(self, company: Company) -> tuple[int, int]:
-        """Return how many data requests the company has sent in the last minute, and its limit."""
+        """Return how many data requests of the company were counted in the last minute, and the
+        company's limit.
+        """
         key, limit = self._of_company(company)
         return self._limiter.used(key, self._clock.monotonic()), limit
 
     def unchanged(self, call: Call) -> dict[str, str]:
-        """Count only a tenth of this request, because its answer is 304: the client already has the data. Return
-        the same headers as `take`.
+        """Count only every tenth request whose answer is 304, because the client already has the data. Return the
+        same headers as `take`.
         """
         if call.counted is None:
             return {}
         return self._limiter.unchanged(*call.counted, self._clock.monotonic()).headers()
 
     async def known_caller(self, call: Call) -> Caller | None:
-        """Return the caller of an operation that needs no sign-in. Return None if the credentials are not valid or
-        cannot be checked.
+        """Return the caller of an operation that works with or without sign-in. Return None if the credentials are
+        not valid or cannot be checked.
         """
         try:
             return await self._caller(call)
@@ -194,18 +198,18 @@ class Admission:
             return None
 
     def count_visit(self, kind: str, address: str) -> None:
-        """Count a visit that has no sign-in and calls no operation. Visits are counted by kind and address. Raise
-        Problem (429) if the limit is reached.
+        """Count a visit without sign-in that calls no operation. Each `kind` of visit has one limit per `address`.
+        Raise Problem (429) if the limit is reached.
         """
         self._limiter.take(f"{kind}:{address}", self._limits.open_per_minute, self._clock.monotonic())
 
     async def count_session(self, secret: str, address: str) -> bool:
-        """Count a visit of a signed-in person against that person's limit, and return True. Raise Problem (429) if
+        """Count a visit of a signed-in person against the person's limit, and return True. Raise Problem (429) if
         the limit is reached.
 
-        Return False if the session is not valid or cannot be checked. To check an unknown session, wmsd reads the
-        database. Therefore the number of invalid sessions per address is limited. After that, return False without
-        a check.
+        Return False if the session is not valid or cannot be checked. Checking an unknown session needs a read of
+        the database. Therefore the number of invalid sessions per address is limited. If this limit is reached,
+        return False without a check.
         """
         refused, now = f"refused:{address}", self._clock.monotonic()
         try:
@@ -223,8 +227,8 @@ class Admission:
 
 
 def _of_person(caller: Caller, asks_by_itself: bool = False) -> str:
-    """Return the rate limit key for all sessions of a person. Automatic requests of open pages are counted
-    separately, so that many open pages do not stop the person from opening the next page.
+    """Return the rate limit key that all sessions of a person share. Automatic requests of open pages have a
+    separate key, so that many open pages do not stop the person from opening the next page.
     """
     return f"{'open-pages' if asks_by_itself else 'person'}:{caller.actor.user_id}"
 

@@ -1,7 +1,7 @@
 """`POST /api/v2/batch`: several requests in one, each through the dispatcher (decisions, section 4).
 
-Consecutive writes are started together and share the commits of the writer, so that fifty writes wait for the disk
-once instead of fifty times. A read waits until the writes before it have ended, so that it sees their changes.
+Consecutive writes are started together and share commits. Therefore fifty writes wait for the disk a few times
+instead of fifty times. A read waits until the writes before it have ended, so that it sees their changes.
 """
 
 import json
@@ -43,7 +43,7 @@ MOST_UNDER_WAY: Final = 16
 in advance.
 """
 MOST_SECONDS: Final = 30.0
-"""The seconds after which the remaining requests of a batch are refused, because clients do not wait longer."""
+"""After this many seconds, the remaining requests of a batch are refused, because clients do not wait longer."""
 TOOK_TOO_LONG: Final = (
     f"The batch took more than {MOST_SECONDS:.0f} s. This request was not carried out; send it in another batch."
 )
@@ -53,7 +53,7 @@ HEADERS_OF_INTEREST: Final = (
 )
 LONGEST_SHOWN: Final = 400
 REFUSED: Final = re.compile(r'\{"message":"((?:[^"\\]|\\.)*)","code":"(\w+)"')
-"""The start of the JSON text of a refusal."""
+"""The beginning of the JSON text of an answer that refuses a request."""
 IN_A_BODY: Final = re.compile(r"requests\.\d+\.body(\.|$)")
 
 
@@ -86,8 +86,8 @@ class BatchRequest(Input):
 
     @classmethod
     def own_text_errors(cls, text_errors: FieldErrors) -> FieldErrors:
-        """Return only the errors outside the bodies of the requests. Each request reports the errors of its own
-        body.
+        """Return only the errors outside the bodies of the requests, because each request reports the errors in
+        its own body.
         """
         return {path: sentences for path, sentences in text_errors.items() if not IN_A_BODY.match(path)}
 
@@ -116,7 +116,9 @@ class BatchService:
     dispatcher: Dispatcher
     routes: RouteTable
     read_query: Callable[[str], Mapping[str, str]]
-    """Parses the query of a path, as the HTTP server does. Raises Problem if the query is malformed."""
+    """A function that parses the query of a path, as the HTTP server does. It raises Problem if the query is
+    malformed.
+    """
 
 
 @operation(
@@ -151,21 +153,23 @@ async def run_batch(service: BatchService, body: BatchRequest, call: Call) -> Re
 
 @dataclass(slots=True)
 class Running:
-    """A batch that is running. `until` is its deadline on the clock of `time.monotonic`."""
+    """A batch that is running. `until` is the time on the clock of `time.monotonic` after which no further request
+    is started.
+    """
 
     service: BatchService
     call: Call
     until: float
     replies: list[Reply] = field(default_factory=list)
     _begun: list[PendingCall | Reply] = field(default_factory=list)
-    """The requests whose answers are not in `replies` yet, in their order: running writes and refusals."""
+    """The requests that are not in `replies` yet, in order: writes that are running, and refusals."""
     left: dict[str, str] = field(default_factory=dict)
-    """The rate limit headers of the last request that was counted against the company's limit."""
+    """What is left of the company's rate limit: the headers of the last request that was counted against it."""
     _bytes: int = 0
     """The bytes of the answers so far."""
     _over: Problem | None = None
-    """If an answer was too large: the error with which all later requests of the batch are refused. They must not
-    run, because a client may repeat all requests from the first refusal on.
+    """The error with which all later requests of the batch are refused, because an answer was too large. They must
+    not run: a client may repeat all requests from the first refusal on.
     """
 
     async def add(self, place: int, sub_request: SubRequest) -> None:
@@ -192,8 +196,8 @@ class Running:
         self.replies.append(self._kept(reply))
 
     async def end(self) -> None:
-        """Wait for the running writes, and add their answers to `replies`, even large ones, because the writes are
-        done.
+        """Wait for the running writes, and add their answers to `replies`. Add large answers too, because these
+        writes have already changed data.
         """
         while self._begun:
             each = self._begun[0]
@@ -216,8 +220,8 @@ class Running:
         self.service.dispatcher.kept_answers.release(self._company, self._bytes)
 
     def _kept(self, reply: Reply) -> Reply:
-        """Return the answer of a read, or a refusal if the answer exceeds a size limit. After a refusal, all later
-        requests of the batch are refused too.
+        """Return `reply`, the answer of a read. If it exceeds a size limit, return a refusal instead, and refuse
+        all later requests of the batch.
         """
         size = len(reply.body)
         try:
@@ -302,7 +306,9 @@ async def _load(bodies: LargeBodies, batch: Call, body: object) -> Loaded:
 
 
 def _measured(body: dict[str, object]) -> Loaded:
-    """Check the size of a body in a large batch, and return the body. Raise Problem if the body is too large."""
+    """Check the size of the body of one request of a large batch, and return the body. Raise Problem if the body
+    is too large.
+    """
     size = len(canonical(body))
     if size > MAX_BODY:
         raise Problem("VALIDATION_FAILED", f"The request body is over {MAX_BODY // 1024} KiB.", status=413)

@@ -11,11 +11,13 @@ from wmsd.contract.context import Caller, Company
 from wmsd.contract.operation import Operation
 
 MOST_KEPT: Final = 8 * 1024
-"""The number of bytes that the request history stores of a body, and of an answer that refuses a request."""
+"""How many bytes of each body the request history stores. The same limit applies to answers that refuse
+a request.
+"""
 
 
 class Loaded(NamedTuple):
-    """The JSON object of a body, and the errors found in the body by field path."""
+    """The JSON object of a body, and the errors that the parser found in it, by field path."""
 
     document: dict[str, object]
     text_errors: FieldErrors
@@ -24,7 +26,9 @@ class Loaded(NamedTuple):
 
 
 class Part(NamedTuple):
-    """The outcome of one part of a request: of one request of a batch, or of one field of a GraphQL document."""
+    """The outcome of one part of a request. A part is one request of a batch, or one field of a
+    GraphQL document.
+    """
 
     name: str
     status: int
@@ -65,11 +69,11 @@ class Call:
     session: str | None = None
     """The secret of a person's browser session, sent instead of a token."""
     is_tried: bool = False
-    """True if a person tries out a program's request in the browser. The request then counts as a program's
-    request.
+    """True if a person tries out a request of a program in the browser. The request then counts as a request of a
+    program.
     """
     asks_by_itself: bool = False
-    """True if a page of this session sends the request automatically, without an action of the person."""
+    """True if an open page sends the request automatically, without an action of the person."""
     is_long: bool = False
     """True if the call reads much data. Such a call reads on a thread from the start, so that it does not block
     the event loop.
@@ -88,13 +92,15 @@ class Call:
     operator: str | None = None
     idempotency_key: str | None = None
     key_suffix: str = ""
-    """A text that is added to the idempotency key of a batch, another one for each of its requests. A client's own
-    key can never end with this text.
+    """A text that is added to the idempotency key of a batch or a mutation. Each request inside has another text,
+    and so its own key. A client's own key can never end with such a text.
     """
     cursor_epoch: str | None = None
     """The epoch of the company's history in the decoded cursor; None if the request has no cursor."""
     cursor_began: str | None = None
-    """The start value of the list walk, in the form that cursors contain. None if the walk has no start value."""
+    """The start parameters of the list, in the form that cursors contain. None if the list has no start
+    parameters.
+    """
     if_match: str | None = None
     if_none_match: str | None = None
     caller: Caller | None = None
@@ -120,18 +126,20 @@ class Call:
     counted: tuple[str, int] | None = None
     """The key and the limit of the rate limit window in which this call was counted."""
     counted_before: Sequence[str] = ()
-    """The keys of the rate limit windows that counted the reads with which a page prepared this write."""
+    """A page has sent reads to prepare this write. These are the keys of the rate limit windows that counted the
+    reads.
+    """
     is_counted: bool = False
     """True if the rate limit has already counted this call. The first request of a batch is counted together with
     the batch.
     """
     has_headers: bool = True
-    """True if the caller receives the headers of the answer. A caller of GraphQL does not receive those of each
-    operation.
+    """True if the caller receives the headers of the answer. A GraphQL client does not receive the headers of the
+    single operations.
     """
     is_inner: bool = False
-    """True if the call is part of another request. A refusal then does not count against the address a second
-    time.
+    """True if the call is part of another request. Its refusal then does not count against the client's address,
+    because the refusal of the other request counts.
     """
 
     @property

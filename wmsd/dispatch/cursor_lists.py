@@ -1,7 +1,7 @@
 """Lists that are read by cursor, when a company's history has several epochs (decisions, section 11). A restore
 begins a new epoch.
 
-If a cursor is from another epoch, a list of current records starts from the beginning, so that the reader gets
+If a cursor is from another epoch, a list of current records starts from the beginning. Therefore the reader gets
 everything that has changed. A list of history, such as events, refuses the cursor, because the server cannot know
 which of the lost events the reader has seen. The refusal contains a new cursor, which continues where the history
 was cut.
@@ -25,8 +25,10 @@ from wmsd.dispatch.call import Call
 def walk(
     tx: Transaction, call: Call, company: Company | None, inputs: Mapping[str, Any], signer: CursorSigner
 ) -> tuple[CursorPage, str]:
-    """Return a page of a company's list, and the name of the company's current epoch. Raise Problem (422) if the
-    history was cut after the cursor was created, and the reader must know that.
+    """Return a page of a company's list, and the name of the company's current epoch.
+
+    Raise Problem (422) if a list of history cannot continue at the requested position, because the history was cut
+    meanwhile.
     """
     assert company is not None
     operation, epoch = call.operation, epochs.current(tx)
@@ -44,8 +46,9 @@ def walk(
 
 
 def _position(tx: Transaction, call: Call, position: int, epoch: str) -> int:
-    """Return the position at which the page begins. Raise PlaceGone if the position belongs to a history that was
-    cut since.
+    """Return the position at which the page begins. `epoch` is the company's current epoch.
+
+    Raise PlaceGone if the position is in a list of history that was cut after the cursor was created.
     """
     if call.cursor_epoch in (None, epoch):
         return position

@@ -62,7 +62,7 @@ def _position(signer: CursorSigner, call: Call, query: CursorQuery, company: Com
     """Return the position in the cursor, or 0 if there is no cursor. Raise Problem (422) if the cursor does not
     match the request.
 
-    Store the epoch and the start value of the list walk in `call`.
+    Store the epoch and the start parameters of the cursor in `call`.
     """
     begins = query.beginning()
     if query.cursor is None:
@@ -91,17 +91,17 @@ def operator_id(text: str | None) -> int | None:
 
 
 def may_have_more(problem: Problem) -> bool:
-    """Return True if wmsd should look for errors in addition to these format errors, such as codes that no record
-    has. wmsd stops at a hundred errors.
+    """Return True if wmsd should look for further errors, such as codes that no record has. `problem` has the
+    format errors. wmsd stops at a hundred errors.
     """
     return problem.code == "VALIDATION_FAILED" and sum(map(len, problem.errors.values())) < MOST_LISTED
 
 
 def with_references(problem: Problem, found: Iterable[FieldError]) -> Problem:
     """Return a Problem with the format errors in `problem` and the reference errors in `found`. A reference error
-    is that no record has the code or the id. If a field has a format error, its reference errors are left out.
+    means that no record has the code or the id. If a field has a format error, its reference errors are left out.
 
-    The code of the Problem is that of its most important error.
+    The code of the Problem is the code of its most important error.
     """
     of_form = [
         FieldError(problem.code, path, sentence)

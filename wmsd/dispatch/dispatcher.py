@@ -97,8 +97,8 @@ class Dispatcher:
         self.record_audit = RecordAudit(platform)
         self.bodies = LargeBodies()
         self.kept_answers = ByteBudget(32 * MEBIBYTE, 128 * MEBIBYTE, MEBIBYTE, "large batches")
-        """Limits the memory for the answers of batches. An answer is in memory until all requests of its batch are
-        answered.
+        """Limits the memory for the answers of batches. An answer stays in memory until all requests of its batch
+        are answered.
         """
         self.costs = Costs(clock)
         self.work = WorkAdmission(clock, self.costs)
@@ -144,8 +144,9 @@ class Dispatcher:
     async def _in_turn(
         self, call: Call, caller: Caller, company: Company | None
     ) -> tuple[Caller | None, Company | None]:
-        """Wait until the write of a person may run. Return the caller and the company. If the write had to wait,
-        check access again.
+        """Wait until the write of a person may run. Return the caller and the company.
+
+        If the write had to wait, check again whether the caller may use the operation.
         """
         person = caller.actor.user_id
         assert person is not None
@@ -185,7 +186,9 @@ class Dispatcher:
     async def _start_list(
         self, pending_call: PendingCall, place: Place, caller: Caller | None, company: Company
     ) -> None:
-        """Take the list from the cache, or start the call as `_start` does. `place` is the cache key."""
+        """Take the answer of a list from the cache of lists. If it is not there, start the call as `_start` does.
+        `place` is the key in the cache.
+        """
         call, database = pending_call.call, await self._files.get(company.id)
         state = database.state
         pending_call.reply = self._kept_lists.find(place, state)
@@ -362,8 +365,8 @@ class Dispatcher:
 
 
 def _charged(call: Call, work: Callable[[], Result]) -> Result:
-    """Run `work` for a call, and charge the call for the processor time if `work` runs on a thread. On the event
-    loop nothing is charged here, because the server measures the time of the whole request.
+    """Run `work` for a call. If it runs on a thread, add its processor time to the costs of the call. On the event
+    loop, nothing is added, because the server measures the time of the whole request.
     """
     try:
         asyncio.get_running_loop()

@@ -1,8 +1,8 @@
 """Freezes a company that is being moved: reads work as before, and changes are refused.
 
 `platform.db` says whether a company is frozen, and wmsd checks this when it admits a request. A request that was
-admitted before the freeze may still be running. `Freezes` refuses its change, or makes the freeze wait for its
-end.
+admitted before the freeze may still be running. `Freezes` refuses the change of such a request, or makes the
+freeze wait until the request ends.
 """
 
 from collections import Counter
@@ -16,7 +16,7 @@ from wmsd.base.problems import Problem, unavailable
 from wmsd.contract.context import Company
 
 LONG: Final = timedelta(hours=24)
-"""The age of a freeze from which on the health check reports a problem, because someone may have forgotten the
+"""If a freeze is older than this, the health check reports a problem, because someone may have forgotten the
 freeze.
 """
 RETRY_SECONDS: Final = 60

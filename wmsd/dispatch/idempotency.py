@@ -1,7 +1,8 @@
 """Idempotency-Key: stores the answer of a writing request, and returns it when the client repeats the request.
 
 Decisions, section 8. The answer is stored in the same transaction as the change, so a crash keeps both or neither.
-The writer runs one unit of work after the other, so a repetition at the same time finds the stored answer.
+The writer runs one unit of work after the other. Therefore a repetition that arrives at the same time finds the
+stored answer.
 
 A flow is an operation that waits for something outside the database before its last unit of work. Until this unit
 ends, the flow locks its key, so that a repetition waits too.
@@ -43,7 +44,9 @@ class Key:
 
 
 def read(text: str) -> str:
-    """Return the key in the header, with or without quotes. Raise Problem (422) if the key is malformed."""
+    """Return the key in the text of the header, which may have quotes. Raise Problem (422) if the key is
+    malformed.
+    """
     if len(text) > 1 and text[0] == text[-1] == '"':
         text = text[1:-1]
     if not VISIBLE.fullmatch(text):
@@ -71,7 +74,8 @@ FIND: Final = "SELECT request_hash, status, headers, body FROM idempotency_keys 
 
 
 def find(tx: Transaction, key: Key) -> Reply | None:
-    """Return the stored answer, or None. An answer is valid as long as it is stored, because the clock may jump.
+    """Return the stored answer, or None. An answer is valid as long as it is stored. The age of the answer is not
+    checked, because the clock may jump.
 
     Raise Problem (422) if the key was used with another body. The details of the Problem have the id of the record
     in the stored answer.
@@ -91,7 +95,9 @@ def find(tx: Transaction, key: Key) -> Reply | None:
 
 
 def _answered(body: bytes) -> dict[str, object] | None:
-    """Return details for a Problem: the id of the record in a stored answer, or None if it has no id."""
+    """Return details for a Problem: the id of the record in a stored answer. Return None if the answer has no such
+    id.
+    """
     record = json.loads(body) if body else None
     return {"id": record["id"]} if isinstance(record, dict) and "id" in record else None
 
@@ -121,10 +127,11 @@ def once(tx: Transaction, key: Key | None, unit: Unit) -> Reply:
 
 
 def with_cut(tx: Transaction, reply: Reply) -> Reply:
-    """If the answer created a record, and the company's history was cut recently, add the X-History-Cut header.
+    """Return the answer. If it has created a record, and the company's history was cut recently, add the header
+    X-History-Cut.
 
-    The header has the time up to which the history was kept. wmsd no longer knows a key that was used after that
-    time, so a repetition may create a record again (decisions, section 11).
+    The header has the time up to which the history was kept. Keys that were used after that time are lost. If a
+    client repeats a request with such a key, wmsd may create the record again (decisions, section 11).
     """
     if reply.status != 201:
         return reply
@@ -135,7 +142,7 @@ def with_cut(tx: Transaction, reply: Reply) -> Reply:
 
 
 class Claims:
-    """The keys of running flows, which are operations that wait for something outside the database.
+    """The idempotency keys of running flows. A flow is an operation that waits for something outside the database.
 
     The keys are in memory, because only one server uses the files. A crash ends all flows before they have written
     a change or stored an answer, so a repetition starts from the beginning.
@@ -148,8 +155,8 @@ class Claims:
     async def once(
         self, database: Database, key: Key | None, flow: Callable[[], Awaitable[Unit]], actor: Actor
     ) -> Reply:
-        """Return the stored answer to the key. If there is none, await `flow`, and run the unit of work that it
-        returns.
+        """Return the stored answer to the key. If there is no stored answer, await `flow`, and run the unit of
+        work that it returns.
 
         Repetitions of the request wait for the answer.
         """

@@ -1,8 +1,8 @@
 """Limits how much memory large request bodies use, and decodes them on threads.
 
-Decoding a megabyte of JSON takes a tenth of a second or more, and a company may send as many bodies as its limit
-allows. Threads therefore decode large bodies outside the event loop, one body of a company at a time. A request is
-refused if its company already has more than its share of bytes in memory.
+Decoding a megabyte of JSON takes at least a tenth of a second, and a company may send many such bodies. Therefore
+threads decode large bodies outside the event loop, one body of a company at a time. A request is refused if its
+company already has more than its share of bytes in memory.
 """
 
 import asyncio
@@ -18,8 +18,8 @@ from wmsd.base.problems import unavailable
 
 Result = TypeVar("Result")
 LARGE: Final = 16 * 1024
-"""The size in bytes from which on a body counts as large. A smaller body is decoded on the event loop, because a
-thread would take as long.
+"""A body of at least this many bytes counts as large. Smaller bodies are decoded on the event loop, because using
+a thread would take as long as decoding them.
 """
 MEBIBYTE: Final = 1024 * 1024
 AT_ONCE: Final = 4
@@ -27,8 +27,10 @@ AT_ONCE: Final = 4
 
 @dataclass(slots=True)
 class ByteBudget:
-    """Limits how many bytes companies have in memory: `of_a_company` for each company, and `in_all` for all
-    together. A company may have `fair` bytes even if the others have used up `in_all`.
+    """Limits how many bytes companies have in memory at the same time.
+
+    `of_a_company` is the limit of each company, and `in_all` the limit of all companies together. A company may
+    always have `fair` bytes, even if the other companies have used up `in_all`.
     """
 
     of_a_company: int
@@ -46,7 +48,9 @@ class ByteBudget:
         self._held[company] = own
 
     def count(self, company: str, size: int) -> None:
-        """Count `size` more bytes of the company, even if a limit is exceeded: they are already in memory."""
+        """Count `size` more bytes of the company, even if this exceeds a limit. Use this for bytes that are
+        already in memory.
+        """
         self._held[company] += size
 
     def release(self, company: str, size: int) -> None:
@@ -89,6 +93,6 @@ class LargeBodies:
 
 
 def _noticed(running: "asyncio.Task[Any]") -> None:
-    """Retrieve an error that no caller waits for any more, so that asyncio does not log the error."""
+    """Retrieve the error of a task for which no caller waits any more, so that asyncio does not log the error."""
     if not running.cancelled():
         running.exception()

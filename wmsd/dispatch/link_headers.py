@@ -8,11 +8,9 @@ from wmsd.contract.list_queries import PageQuery
 from wmsd.dispatch.call import Call
 
 LONGEST = 500
-"""The longest query for which the header is sent, in characters. The page number does not count."""
+"""wmsd sends the header only if the query has at most this many characters. The page number is not counted."""
 PLAIN: Final = re.compile(r"[\w.~-]*", re.ASCII)
-"""Text that needs no quoting in an address. Most text needs none, and quoting costs as much as the rest of the
-header.
-"""
+"""Text that needs no quoting in an address. This check skips the quoting, which is slow, for most texts."""
 PLAIN_PATH: Final = re.compile(r"[\w.~/-]*", re.ASCII)
 
 

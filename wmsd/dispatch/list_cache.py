@@ -19,7 +19,7 @@ OVERHEAD: Final = 1000
 MOST_ASKED: Final = 256
 """How many of the last requested addresses wmsd remembers."""
 Place = tuple[object, ...]
-"""The cache key: everything that an answer depends on except the content of the file."""
+"""The key of a cached page: the company's id, the operation, the path and the query."""
 
 
 class _Kept(NamedTuple):
@@ -31,8 +31,8 @@ class _Kept(NamedTuple):
 
 
 def place_of(call: Call, company_id: int) -> Place | None:
-    """Return the cache key of the call. Return None if the call does not list records for a program, or if the
-    list needs more than the company's file.
+    """Return the cache key of the call. Return None if wmsd does not cache the answer: it caches only lists for
+    whose answer the company's file is enough.
     """
     operation = call.operation
     if operation.answer not in ("page", "cursor") or operation.scope != "company" or operation.needs is not None:
@@ -45,10 +45,10 @@ def place_of(call: Call, company_id: int) -> Place | None:
 
 
 class KeptLists:
-    """The most recently used pages of lists that were requested at least twice.
+    """The most recently used pages of lists. A page is cached when it is requested for the second time.
 
-    An outdated page stays until a newer one replaces it or there is no room. A page is not cached at its first
-    request: clients that read page after page would otherwise take a tenth longer.
+    An outdated page stays until a newer one replaces it or the cache is full. Some clients read each page only
+    once. For these clients, caching at the first request would cost a tenth more time.
     """
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
@@ -61,8 +61,8 @@ class KeptLists:
         """
 
     def find(self, place: Place, state: int | None) -> Reply | None:
-        """Return the cached answer if the file has not changed since, otherwise None. `state` is the state of the
-        file now.
+        """Return the cached answer. Return None if there is no answer in the cache, or if it is outdated. `state`
+        is the present state of the file.
         """
         kept = self._kept.get(place)
         if kept is None or kept.state != state:

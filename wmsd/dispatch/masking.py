@@ -34,8 +34,8 @@ ENDS: Final = (
 )
 NAMES: Final = ("key",)
 ADDRESSES: Final = ("url", "uri")
-"""If the name of a field ends with one of these, its value is a web address. It is shown only up to the host,
-because the path may be a secret.
+"""If the name of a field ends with one of these, its value is a web address. wmsd stores such a value only up to
+the host, because the path may be a secret.
 """
 IN_TEXT: Final = (
     ("@", re.compile(r"(:(?:\\*+/){2})[^/@\s\"\\]*+@"), rf"\1{MASK}@"),  # user name and password in a web address
@@ -43,7 +43,9 @@ IN_TEXT: Final = (
     ("basic", re.compile(r"\b(basic)\s++[\w.~+/=-]++", re.IGNORECASE), rf"\1 {MASK}"),
     ("eyj", re.compile(r"\beyJ[\w.-]*+"), MASK),  # a token such as wmsd's
 )
-"""Patterns of secrets in any text: the text that must be present, the pattern, and the replacement."""
+"""Patterns of secrets in any text. Each entry has three parts: a word that must be in the text, the pattern, and
+the replacement.
+"""
 ADDRESS: Final = re.compile(
     r"(?P<scheme>(?:[a-z][a-z0-9+-]*+:[/\\]{2})?+)(?P<place>[^/\\?#]*+)(?P<rest>.*+)", re.I | re.S
 )
@@ -82,8 +84,8 @@ def text(value: str) -> str:
 
 
 def _parameter(found: re.Match[str]) -> str:
-    """Return the parameter of a web address, masked if it is a secret. The parameter may contain others after
-    semicolons.
+    """Return the parameter of a web address, with its value masked if it is a secret. Some addresses separate
+    parameters with semicolons, so the match may contain several parameters.
     """
     is_secret = any(_is_secret(unquote(each.partition("=")[0])) for each in found[0][1:].split(";"))
     return f"{found[1]}{MASK}" if is_secret else found[0]
@@ -127,14 +129,16 @@ def answer(beginning: str) -> str:
 
 
 def _address_only(value: str) -> str:
-    """Return the value of a field, masked if it is a web address. In an answer with errors, the value of the field
-    `url` is an error message, which is not masked.
+    """Mask the value of the field `url` if it is a web address. In an answer with errors, the value is an error
+    message, which stays unchanged.
     """
     return _address(value) if value.startswith('"http') else value
 
 
 def _may_have_secrets(sent: str) -> bool:
-    """Return True if the text may have a field with a secret. This quick check saves a search of most bodies."""
+    """Return True if the text may have a field with a secret. This check is quick. For most bodies, it makes the
+    slow search unnecessary.
+    """
     if "\\u" in sent or any(name in sent for name in sealed_fields()):
         return True
     plain = NEITHER.sub("", sent.lower())
@@ -205,13 +209,13 @@ def _without_texts(value: str) -> str:
 
 
 def document(query: str) -> str:
-    """Return a GraphQL document without its comments and with its texts masked."""
+    """Return a GraphQL document without comments and with all strings masked."""
     return GRAPHQL_TEXT.sub(lambda found: "" if found[0].startswith("#") else f'"{MASK}"', query)
 
 
 def _uses_secrets(sent: str) -> bool:
-    """Return True if the variables of a GraphQL document may be secrets, whatever their names are. The document
-    passes variables to fields that hold secrets, or `sent` is cut off.
+    """Return True if all variables of the GraphQL request `sent` must be masked. This is so if its document uses a
+    field that holds secrets. It is also so if the document cannot be read, because `sent` is cut off.
     """
     try:
         query = json.loads(sent)[DOCUMENT]
@@ -221,7 +225,7 @@ def _uses_secrets(sent: str) -> bool:
 
 
 def message(sentence: str) -> str:
-    """Return an error message about a GraphQL document. Mask the values that it repeats from the document."""
+    """Return an error message of graphql-core. Mask the values of the document that the message repeats."""
     before, value, rest = sentence.partition("Value ")
     if "does not exist" in rest:
         sentence = f"{before}{value}{MASK} does not exist{rest.rpartition('does not exist')[2]}"
@@ -229,7 +233,7 @@ def message(sentence: str) -> str:
 
 
 def graphql_answer(beginning: str) -> str:
-    """Return the start of a GraphQL response. Mask the values that its errors repeat from the document."""
+    """Return the start of a GraphQL response. Mask the values of the document that its error messages repeat."""
     shown = _replaced(beginning, {"message": _message}.get)
     return ADDRESS_TEXT.sub(lambda found: _address(found[0]), shown)  # a GraphQL field may have any name
 

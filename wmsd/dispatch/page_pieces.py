@@ -17,11 +17,11 @@ BEGINNING: Final = b'{"data":['
 
 
 class Some(NamedTuple):
-    """The records that one step has read of a longer list."""
+    """The records that one step has read. A page that is too large for one answer needs several steps."""
 
     records: str
     left: Sequence[int]
-    """The ids of the records that are still to be read."""
+    """The ids of the records that the next steps must read."""
     seconds: float
     """The processor seconds that a thread spent on the read."""
 
@@ -30,8 +30,8 @@ ReadSome = Callable[[Sequence[int]], Awaitable[Some]]
 
 
 def in_pieces(reply: Reply, ids: Sequence[int], read: ReadSome) -> Reply:
-    """Return an answer that reads the records with these ids piece by piece. `reply` is the answer to the same
-    request with an empty list.
+    """Return an answer that sends the records with these `ids` in pieces, and reads each piece with `read`.
+    `reply` is the answer to the same request, but without records.
     """
     assert reply.body.startswith(BEGINNING)
     headers = {"Link": reply.headers["Link"]} if "Link" in reply.headers else {}  # no ETag: it is for no records
@@ -39,8 +39,8 @@ def in_pieces(reply: Reply, ids: Sequence[int], read: ReadSome) -> Reply:
 
 
 async def _pieces(end: bytes, ids: Sequence[int], read: ReadSome) -> AsyncIterator[Piece]:
-    """Yield the pieces of the answer. A record that was deleted in the meantime is left out. Raise Problem if a
-    read is refused.
+    """Yield the pieces of the answer. Leave out records that were deleted after the request began. Raise Problem
+    if `read` does. `end` is the text of the answer after the records.
     """
     before = BEGINNING
     while ids:
@@ -53,8 +53,8 @@ async def _pieces(end: bytes, ids: Sequence[int], read: ReadSome) -> AsyncIterat
 
 
 def read_some(tx: Transaction, operation: Operation, inputs: Mapping[str, Any], ids: Sequence[int]) -> Some:
-    """Return the first of the records with these ids, as many as one step reads. The filters are not applied
-    again.
+    """Return the first of the records with these `ids`, as many as one step reads. The filters of the query have
+    already selected the ids, so they are not applied again.
     """
     began, query = time.thread_time(), inputs["query"]
     assert isinstance(query, PageQuery)

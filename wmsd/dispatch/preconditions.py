@@ -2,7 +2,7 @@
 
 ETag, If-Match and If-None-Match (RFC 9110, sections 8.8.3, 13.1.1 and 13.1.2): wmsd changes a record only if the
 record has not changed since the client read it. wmsd does not send an answer that the client already has. If a
-list is requested with changes since a time, this time must not be in the future.
+client asks for the changes since a time, this time must not be in the future.
 """
 
 import hashlib
@@ -20,7 +20,8 @@ from wmsd.db.sql.change_sequence import last_moment
 from wmsd.dispatch.call import Call, Reply
 
 COMPRESSED: Final = "-gzip"
-"""The end of the ETag of a compressed answer. It needs another ETag, because its bytes differ (section 8.8.3.3).
+"""The end of a compressed answer's ETag. The bytes of a compressed answer differ, so its ETag must differ too
+(section 8.8.3.3).
 """
 TAG: Final = re.compile(r'(?:W/)?"?([0-9a-f]+)(?:[-;](?:gzip|br|zstd|deflate))?"?')
 """An ETag of wmsd, also in the forms that proxies and clients send back. nginx makes the ETag weak when it
@@ -32,7 +33,7 @@ UNKNOWN: Final = "If-Match has no ETag of this server. Send the ETag that came w
 
 
 def etag(text: str) -> str:
-    """Return a strong validator of the record's bytes."""
+    """Return the strong ETag of a record. `text` is the record as JSON."""
     return etag_of(text.encode())
 
 
@@ -41,15 +42,15 @@ def etag_of(body: bytes) -> str:
 
 
 def weak_etag(text: str) -> str:
-    """Return a weak validator of a list. Its hash is fifty times faster than that of a record. Forged lists with
-    the same hash do no harm, because no write depends on this ETag.
+    """Return the weak ETag of a list. Its hash function is fifty times faster than the one of `etag`, but lists
+    with the same hash can be forged. This does no harm, because no write depends on this ETag.
     """
     return f'W/"{xxh3_128_hexdigest(text.encode())}"'
 
 
 def compressed_etag(tag: str) -> str:
-    """Return the ETag of the compressed answer. A weak ETag stays the same, because it does not promise the same
-    bytes.
+    """Return the ETag of a compressed answer. `tag` is the ETag of the uncompressed answer. A weak ETag stays the
+    same, because it does not promise the same bytes.
     """
     return tag if tag.startswith("W/") else f'{tag.removesuffix(chr(34))}{COMPRESSED}"'
 
@@ -62,7 +63,8 @@ def _digests(header: str) -> list[str]:
 def unchanged(if_none_match: str | None, reply: Reply) -> Reply | None:
     """If the client already has this answer, return an answer with the status 304, otherwise None.
 
-    The 304 answer has the ETag that the client has sent. For reads, weak validators suffice (section 8.8.3.2).
+    The 304 answer has the ETag that the client has sent. For reads, a match of weak ETags is enough (section
+    8.8.3.2).
     """
     if if_none_match is None or reply.status != 200 or "ETag" not in reply.headers:
         return None
@@ -74,10 +76,10 @@ def unchanged(if_none_match: str | None, reply: Reply) -> Reply | None:
 
 
 def check(tx: Transaction, call: Call, inputs: Mapping[str, Any]) -> None:
-    """Check the If-Match header. Raise Problem (412) if the record's current ETag is not in the header, and
-    Problem (404) if the record does not exist.
+    """Check the If-Match header. Raise Problem (412) if the header lacks the record's current ETag. Raise Problem
+    (404) if the record does not exist.
 
-    The record is found by the parameters of the path and, for an operation of a site, also by the site.
+    The parameters of the path select the record, together with the caller, company or site of the operation.
     """
     precondition = call.operation.precondition
     if call.if_match is None or precondition is None:
@@ -93,8 +95,8 @@ def check(tx: Transaction, call: Call, inputs: Mapping[str, Any]) -> None:
 def check_since(tx: Transaction, query: object, company: Company | None) -> None:
     """Raise Problem (422) if the list asks for changes since a time in the future.
 
-    With such a time, a client that keeps a copy of the list would miss all changes until then. The time may be
-    after the clock's if the company's last change is as late.
+    A client that keeps a copy of the list would miss all changes until that time. A time up to the company's last
+    change is always allowed, even if the clock was set back since.
     """
     if not isinstance(query, Query) or not (sent := query.model_fields_set & Query.SINCE):
         return

@@ -31,8 +31,8 @@ class Kept(bytes):
 
 
 class Prepared:
-    """An answer that is created when it is first requested. `make` may take long, so it runs once, on a thread,
-    even if many requests wait.
+    """An answer that is created when it is first requested. `make` creates the answer, which may take long. So it
+    runs once, on a thread, even if many requests wait.
     """
 
     def __init__(self, make: Make, content_type: str = "application/json") -> None:

@@ -81,7 +81,7 @@ def _of_list(call: Call, before: str, as_of: str, after: str, links: str | None)
     header.
 
     Only a short list has an ETag, because hashing a long list costs more than the ETag saves. The ETag is weak,
-    because the time is not part of it: the ETag stays the same until a record changes.
+    because it does not depend on the time in the text. It stays the same until a record changes.
     """
     body = f"{before}{as_of}{after}".encode()
     if not call.has_headers:

@@ -13,8 +13,8 @@ from wmsd.db.engine.transaction import Transaction
 
 @dataclass(frozen=True, slots=True)
 class Requests:
-    """The number of requests. `since` is the time of the first counted request, or None if there was no
-    request.
+    """The number of a company's requests. `since` is the time of the first counted request, or None if there was
+    no request.
     """
 
     count: int = 0
@@ -27,11 +27,11 @@ class RequestCounts:
         self._clock = clock
         self._unwritten: Counter[int] = Counter()
         self._since: dict[int, str] = {}
-        """The time of each company's first request since the server started. The table stores it if it has no row
-        for the company yet.
+        """The time of each company's first request since the server started. The table stores this time only in a
+        company's first row, which never gets another time.
         """
         self._moving = asyncio.Lock()
-        """Locked while counts are moved to the table, so that a reader never sees them twice or not at all."""
+        """Locked while counts are moved to the table, so that `read` includes each count exactly once."""
 
     def note(self, company_id: int) -> None:
         if company_id not in self._since:
@@ -39,8 +39,8 @@ class RequestCounts:
         self._unwritten[company_id] += 1
 
     async def write(self) -> None:
-        """Write the counts to `platform.db`. The write ends even if the caller is cancelled; otherwise counts
-        could be written twice.
+        """Write the counts to `platform.db`. The write continues even if the caller is cancelled. Otherwise the
+        next call could write the same counts again.
         """
         await asyncio.shield(self._write())
 

@@ -10,7 +10,9 @@ from functools import cache
 from typing import Final
 
 BOUNDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-"""The upper bounds of the buckets in seconds. The last bucket has the requests that took longer."""
+"""The upper bounds of the duration buckets, in seconds. One more bucket counts the requests that took longer than
+the last bound.
+"""
 CLASSES: Final = ("2xx", "3xx", "4xx", "5xx")
 STREAMS: Final = "streams"
 OTHER: Final = "other"
@@ -63,7 +65,9 @@ class RequestMeasures:
         return self.surfaces[surface_of(template)]
 
     def answered(self) -> list[int]:
-        """Return the number of requests in each bucket, of all surfaces except event streams."""
+        """Return the number of requests in each duration bucket. The numbers include all surfaces except event
+        streams.
+        """
         timed = (each.buckets for name, each in self.surfaces.items() if name != STREAMS)
         return [sum(several) for several in zip(*timed, strict=True)]
 
@@ -82,11 +86,11 @@ def difference(later: Iterable[int], earlier: Iterable[int]) -> list[int]:
 
 
 def quantile(buckets: Sequence[int], share: float) -> float | None:
-    """Return the seconds within which this share of the requests was answered. Return None if there are no
-    requests.
+    """Return the number of seconds within which this share of the requests was answered. `share` is a number from
+    0 to 1. Return None if there are no requests.
 
     Requests are assumed to be spread evenly in their bucket. If the result is beyond the last bound, return the
-    bound.
+    last bound.
     """
     wanted, below = sum(buckets) * share, 0
     if not wanted:

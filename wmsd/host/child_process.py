@@ -1,9 +1,10 @@
 """Starts this program again in a separate process for additional work. The server has priority: the kernel gives
 the process less processor time, and ends it first when memory runs out.
 
-Some work has a size that any user can choose. Such a process also has limits of its own. The server sets these
-limits right after the start of the process. They are not options of the command, because an option can be
-forgotten. They are not set between fork and exec, because running code there is unsafe in a process with threads.
+Users decide how large some work is, such as an import. A process for such work also has limits (`Limits`). The
+server sets these limits right after the start of the process. They are not options of the command, because an
+option can be forgotten. They are not set between fork and exec, because running code there is unsafe in a process
+with threads.
 """
 
 import asyncio
@@ -33,12 +34,12 @@ it is killed.
 """
 LOOK_SECONDS: Final = 1.0
 AT_ITS_LIMIT: Final = 0.97
-"""A process that uses more than this share of its memory limit counts as out of memory. So close to the limit, it
-could continue for minutes with small pieces of memory.
+"""A process that uses more than this share of its memory limit counts as out of memory. Otherwise it could
+continue for minutes, because small pieces of memory are still available.
 """
 OUT_OF_MEMORY: Final = (signal.SIGKILL, signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS)
-"""The signals that end a process without memory if Python cannot report it: the kernel kills it, or a library
-aborts.
+"""The signals that can end a process that has no memory left: the kernel kills it, or a library aborts. Python
+then cannot report the error.
 """
 SAYS_SO: Final = ("MemoryError", "memory allocation of", "Cannot allocate memory", "out of memory")
 

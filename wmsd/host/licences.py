@@ -16,7 +16,9 @@ from typing import Final
 from wmsd.base.dataclass import dataclass
 
 PACKED: Final = files("wmsd") / "third_party.json"
-"""The list of the components of a packed wmsd, which has no package metadata. `wmsd.spec` creates this file."""
+"""The list of components for a packed wmsd. `wmsd.spec` creates this file, because a packed wmsd has no package
+metadata.
+"""
 REQUIREMENTS: Final = Path(__file__).parents[2] / "requirements.txt"
 DEMO: Final = files("wmsd.installation") / "demo_data" / "ATTRIBUTION.md"
 REQUIREMENT: Final = re.compile(r"^([a-z0-9._-]+)==", re.MULTILINE)

@@ -1,4 +1,4 @@
-"""The sockets on which the service listens, for a server start and for a test of the address."""
+"""Opens the sockets on which the service listens, and tests whether an address can be used."""
 
 import socket
 from contextlib import ExitStack

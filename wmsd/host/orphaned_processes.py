@@ -1,11 +1,11 @@
 """Reaps processes whose parent has ended, if the system has made this process their parent.
 
-In a container without an init, the program is process 1, and becomes the parent of processes that a command of the
-settings leaves behind. An example is a program that `backup.after` has started with `&`. An ended process stays in
-the table of processes until its parent has read its exit status.
+In a container without an init, the program is process 1. It then becomes the parent of processes that a command in
+the settings leaves behind. An example is a program that `backup.after` has started with `&`. An ended process
+stays in the table of processes until its parent has read its exit status.
 
-Code that starts a process in wmsd waits for it and reads its status immediately. A process that had ended at one
-check and is still there at the next one is therefore an orphan.
+Code that starts a process in wmsd waits for it and reads its status immediately. So a process is an orphan if two
+checks in a row find it ended.
 """
 
 import asyncio
@@ -61,7 +61,7 @@ class Orphans:
 def _ended() -> Iterator[tuple[int, str]]:
     """Yield the children of this process that have ended, each with its id and its start time.
 
-    The system makes the first thread of this process the parent of orphans, so only its children are read.
+    The system gives orphans to the first thread of this process, so only the children of this thread are read.
     """
     own = os.getpid()
     with suppress(OSError):

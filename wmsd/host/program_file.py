@@ -1,4 +1,4 @@
-"""The executable that is in use, the new one that is to replace it, and the previous one."""
+"""The executable in use, the new executable of an upgrade, and the previous executable."""
 
 import hashlib
 import os
@@ -88,8 +88,8 @@ def own_program() -> ProgramFile | None:
 
 
 def check_runs(pid: int, program: ProgramFile) -> None:
-    """Raise StorageError if the process `pid` runs another program than `program`, the one that an upgrade
-    replaces.
+    """Raise StorageError if the server process `pid` does not run `program`. An upgrade replaces `program`, so it
+    must be the program of the server.
     """
     try:
         target = str(Path(f"/proc/{pid}/exe").readlink()).removesuffix(" (deleted)")

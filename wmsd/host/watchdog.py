@@ -13,15 +13,15 @@ from wmsd.base.machine.shortages import is_shortage
 LOG = logging.getLogger("wmsd.serve")
 LOOK_SECONDS: Final = 0.5
 MISSED_LOOKS: Final = 10
-"""The number of failed checks in a row after which the loop counts as stuck. A suspended process makes no checks,
-so its pause does not count.
+"""If this many checks in a row fail, the loop counts as stuck. While the process is suspended, no checks are made,
+so this time does not count.
 """
 STUCK: Final = "no request was answered for %d s: wmsd restarts. All acknowledged changes are on disk."
 
 
 class Watchdog:
-    """Watches the event loop from a thread. Both functions are called on that thread: `alive` while the loop
-    works, and `start_again`, which may never return, when the loop is stuck.
+    """Watches the event loop from a thread. The thread calls `alive` while the loop works, and `start_again` when
+    the loop is stuck. `start_again` may never return.
     """
 
     def __init__(
@@ -32,7 +32,9 @@ class Watchdog:
         self._alive = alive
         self._has_moved = True
         self._running = threading.Lock()
-        """Locked until the watchdog stops. Unlike an event, a lock needs no memory to wait."""
+        """Locked until the watchdog stops. It is a lock and not an event, because waiting for a lock needs no
+        memory.
+        """
         self._thread = threading.Thread(target=self._watch, name="wmsd-watchdog", daemon=True)
 
     def start(self) -> None:

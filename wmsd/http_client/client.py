@@ -39,9 +39,9 @@ LOG = logging.getLogger("wmsd.webhooks")
 DEADLINE_SECONDS: Final = 10.0
 REMEMBERED_URLS: Final = 1024
 OWN_HEADERS: Final = {"Accept": "*/*", "Accept-Encoding": "identity"}
-"""Headers of every request. Without them, aiohttp would send its own values."""
+"""Headers of every request. They replace the values that aiohttp would send."""
 USER_AGENT_HEADER: Final = "User-Agent"
-"""If a request has no User-Agent header, aiohttp would add its own."""
+"""The header that aiohttp adds to each request by default. wmsd sends it only if the caller sets it."""
 FRAMING: Final = frozenset(
     {
         "host",
@@ -55,8 +55,8 @@ FRAMING: Final = frozenset(
         "keep-alive",
     }
 )
-"""Headers that callers may not set. They could make the receiver find another end or another destination of the
-request.
+"""Headers that callers may not set. They could change where the request ends for the receiver, or where the
+request goes.
 """
 
 

@@ -1,5 +1,5 @@
-"""Opens aiohttp's connections. The guard checks the address when the socket is created, so that no other address
-is used than the checked one.
+"""Opens aiohttp's connections. The guard checks each address when its socket is created. So wmsd connects only to
+checked addresses.
 """
 
 import asyncio
@@ -31,8 +31,8 @@ file.
 WANTED_BYTES: Final = 2048
 """The number of bytes that wmsd reads of the body of an answer, unless the client asks for more."""
 MOST_BYTES: Final = 65_536
-"""The maximum size of an answer with its head and framing, unless more than half of it is wanted. A normal answer
-is smaller.
+"""The usual maximum size of an answer, including head and framing. A normal answer is smaller. For clients that
+want large bodies, `most_bytes` returns a larger maximum.
 """
 NO_BODY: Final = re.compile(rb"HTTP/1\.[01] 204[ \r]")
 """The first bytes of an answer with the status 204, which has no body (RFC 9110, section 15.3.5)."""
@@ -45,7 +45,7 @@ JUDGED_SECONDS: Final = 2.0
 the name, or do not answer.
 """
 LATER_SECONDS: Final = 1.0
-"""wmsd closes idle connections. aiohttp would close them this many seconds later."""
+"""wmsd closes idle connections itself. This is how many seconds later aiohttp would close them."""
 
 
 def most_bytes(wanted: int) -> int:
@@ -118,10 +118,10 @@ ATTEMPT: ContextVar[Attempt] = ContextVar("attempt")
 
 
 class Connection(asyncio.Protocol):
-    """Stands between asyncio and aiohttp. It gives aiohttp the received data up to the maximum size of an answer,
-    and closes the connection if more arrives.
+    """Stands between asyncio and aiohttp. It passes received data to aiohttp, up to the maximum size of an answer.
+    If more data arrives, or if data arrives without a request, it closes the connection.
 
-    A receiver therefore cannot flood a connection, neither with an endless head nor while no request is running.
+    So a receiver cannot send endless headers. It also cannot send data while no request is running.
     """
 
     def __init__(
@@ -147,8 +147,8 @@ class Connection(asyncio.Protocol):
         self._idle.end(self)
 
     def end(self, attempt: Attempt) -> None:
-        """End the attempt on this connection. Do nothing if another attempt has already begun: aiohttp may give
-        the connection to a new attempt before the old attempt ends.
+        """End the attempt on this connection. Do nothing if the connection already has a new attempt: aiohttp may
+        reuse the connection before the old attempt ends.
         """
         if self._attempt is not attempt:
             return
@@ -179,7 +179,7 @@ class Connection(asyncio.Protocol):
             self.break_off()
 
     def _note_status(self) -> None:
-        """Store the status in the attempt, even if the end of the answer's head has not arrived."""
+        """Store the status in the attempt, even if the head of the answer is incomplete."""
         found = FINAL_STATUS.match(self._beginning)
         if self._attempt.status is None and found:
             self._attempt.status = int(found[1])
@@ -220,8 +220,8 @@ class Connector(aiohttp.TCPConnector):
     """
 
     def __init__(self, guard: Guard, resolver: DnsResolver, *, keeps: bool, has_proxy: bool = False) -> None:
-        """Create the connector. `keeps` is True if connections are used again. If `has_proxy`, all requests go
-        through the proxy, and the guard does not check the address of the proxy.
+        """Create the connector. `keeps` is True if a connection may be used for several requests. If `has_proxy`,
+        all requests go through the proxy, and the guard does not check the address of the proxy.
         """
         guarded = _GuardedResolver(guard, resolver)
         super().__init__(
@@ -235,8 +235,8 @@ class Connector(aiohttp.TCPConnector):
         self._guarded = guarded
         self._has_proxy = has_proxy
         self._idle = Countdowns(KEEP_SECONDS, Connection.break_off)
-        """The idle connections. wmsd closes them just before aiohttp would: aiohttp does not limit their number,
-        and its way to close a TLS connection can wait half a minute for the receiver.
+        """The idle connections. wmsd closes them just before aiohttp would. aiohttp does not limit their number.
+        To close a TLS connection, aiohttp may also wait half a minute for the receiver.
         """
 
     async def connect(
@@ -258,8 +258,9 @@ class Connector(aiohttp.TCPConnector):
         return connection
 
     async def _judge_for_proxy(self, attempt: Attempt) -> None:
-        """Check with the guard the addresses of the receiver, although the proxy looks up its name again. If the
-        name is unknown here, accept it for https only. Raise the same errors as `_GuardedResolver.resolve`.
+        """Let the guard check the receiver's addresses, although the proxy will look up the name again. If this
+        machine cannot look up the name, accept it for https only. Raise the same errors as
+        `_GuardedResolver.resolve`.
         """
         if literal(attempt.host) is not None:
             return  # the address was checked with the URL
@@ -272,7 +273,9 @@ class Connector(aiohttp.TCPConnector):
         attempt.phase = Phase.CONNECTION
 
     def _wire(self, transport: asyncio.Transport | None, attempt: Attempt) -> Connection | None:
-        """Begin the attempt on a connection, and return the connection. Return None if it is already lost."""
+        """Begin the attempt on the connection of `transport`, and return the connection. Return None if the
+        connection is already lost.
+        """
         if transport is None:
             return None
         wire = transport.get_protocol()
@@ -297,8 +300,8 @@ class Connector(aiohttp.TCPConnector):
 
 
 def _has_spoken(connection: "aiohttp.connector.Connection") -> bool:
-    """Return True if the connection cannot be used again, because it was closed or has received data without a
-    request.
+    """Return True if the connection cannot be used again. It was closed, or it has received data that no request
+    asked for.
     """
     return connection.protocol is None or connection.protocol.should_close
 

@@ -55,9 +55,10 @@ class Countdowns(Generic[Item]):
 
 class Deadline:
     """A context manager like `asyncio.timeout`: it cancels the work inside when the time is over, and raises
-    TimeoutError. If another caller has cancelled the task too, it raises CancelledError instead.
+    TimeoutError. If other code has cancelled the task too, it raises CancelledError instead.
 
-    `running` measures the time. Its `is_over` must call `pass_by`.
+    `running` are the countdowns that measure the time. They must be created with an `is_over` that calls
+    `pass_by`.
     """
 
     __slots__ = ("_cancelling", "_running", "_task", "has_passed")

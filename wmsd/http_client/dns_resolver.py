@@ -1,7 +1,7 @@
-"""DNS lookups on separate threads. If a name server does not answer, other work continues.
+"""DNS lookups on separate threads. Other work continues while a name server does not answer.
 
-Each lookup has a separate daemon thread, because a process can exit while daemon threads are running. The process
-would wait for the threads of an executor.
+Each lookup has a separate daemon thread, because a process can exit while daemon threads are running. With the
+threads of an executor, the process must wait until their lookups end.
 """
 
 import asyncio

@@ -137,8 +137,8 @@ class Guard:
     def objection_to_address(self, address: str, port: int) -> str | None:
         """Return a sentence that says why wmsd may not connect to this address and port, or None if it may.
 
-        Unlike `objection`, check neither the scheme nor `ports.NEVER`, because the protocol may be other than
-        HTTP.
+        `objection` also checks the scheme and `ports.NEVER`. This method does not, because the protocol may be
+        other than HTTP.
         """
         try:
             ip = ip_address(address)

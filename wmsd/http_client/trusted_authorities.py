@@ -42,14 +42,14 @@ def dialling_context(ca_file: str, section: str = "webhooks") -> ssl.SSLContext:
 def knows_authorities(context: ssl.SSLContext) -> bool:
     """Return True if `context` has authorities, or if this system has a folder of authorities.
 
-    OpenSSL loads the authorities in a folder later, when it needs them.
+    OpenSSL reads such a folder only when it needs an authority, so `context` does not show these authorities.
     """
     return bool(context.cert_store_stats()["x509_ca"]) or _has_authorities()
 
 
 def _see_that_they_were_read(context: ssl.SSLContext) -> None:
-    """Read the system's file of authorities again if `context` has no authorities, because OpenSSL does not report
-    that it failed to read the file. Raise OSError if the file cannot be read.
+    """If `context` has no authorities, read the system's file of authorities again. OpenSSL does not report that
+    it failed to read the file. Raise OSError if the file cannot be read.
     """
     file = ssl.get_default_verify_paths().cafile
     if file is not None and not context.cert_store_stats()["x509_ca"]:
@@ -60,7 +60,7 @@ def _see_that_they_were_read(context: ssl.SSLContext) -> None:
 def _has_authorities() -> bool:
     """Return True if there are authorities in the file or folder where OpenSSL looks for them.
 
-    The OpenSSL in a built executable may look in other places than this system uses.
+    A built executable contains its own OpenSSL, which may look in other places than the OpenSSL of this system.
     """
     paths = ssl.get_default_verify_paths()
     return paths.cafile is not None or (paths.capath is not None and any(Path(paths.capath).glob("*.0")))

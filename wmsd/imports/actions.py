@@ -32,7 +32,8 @@ async def upload_as_json(
 ) -> dict[str, Any]:
     """Return an upload in the form of JSON, with its state, progress and preview.
 
-    If the company's file has a record of the import, the state is "imported", whatever state `about` has.
+    If the company's file has a record of the import, the state is "imported". Otherwise the state comes from
+    `about`.
     """
     found = await database.read(lambda tx: record.of_upload(tx, upload.id))
     state, message = about.state, about.message

@@ -19,8 +19,8 @@ DELIMITERS: Final = (",", ";", "\t")
 CSV_FIELD_LIMIT: Final = 1024 * 1024
 UNFINISHED: Final = "unexpected end of data"
 TOO_LARGE: Final = "field larger than field limit"
-"""`UNFINISHED` and `TOO_LARGE` are parts of error messages of Python's CSV reader. Usually the file then has a
-quotation mark that is never closed: the file ends inside a cell, or a cell is too long.
+"""`UNFINISHED` and `TOO_LARGE` are parts of error messages of Python's CSV reader. They usually mean that a
+quotation mark is never closed: the file ends inside a cell, or a cell is too long.
 """
 NO_ROWS: Final = "The file has only the line that names the columns, so there are no rows to import."
 Columns = Mapping[str, FieldInfo]
@@ -29,7 +29,9 @@ Columns = Mapping[str, FieldInfo]
 LIKE: Final = 0.7
 """How similar a mistyped column name must be to a known column, from 0 to 1."""
 MOST_NAMED: Final = 20
-"""The most unknown columns that one error names. wmsd looks for similar known columns only for that many names."""
+"""The most unknown columns that one error names. wmsd also limits the search for similar known columns to this
+number of names.
+"""
 LONGEST_NAMED: Final = 60
 MOST_COLUMNS: Final = 200
 """The most columns that a file may have. Each kind of file has fewer columns than that."""
@@ -128,8 +130,8 @@ def read_rows(
 ) -> Iterator[Row]:
     """Yield the rows of a file. `texts` are its lines (see `split`).
 
-    Add an error to `outcome` for each cell that cannot be read, and for each row with the wrong number of cells.
-    Raise Unreadable if the file is no valid CSV, and WrongHeader if a column is unknown or missing, or appears
+    Add errors to `outcome`: for each cell that cannot be read, and for each row with the wrong number of cells.
+    Raise Unreadable if the file is not valid CSV. Raise WrongHeader if a column is unknown or missing, or appears
     twice.
     """
     rows = split(texts, form.delimiter)
@@ -157,7 +159,7 @@ def split(texts: Iterable[str], delimiter: str | None) -> Iterator[Line]:
     """Yield the header and then the rows of a file, without empty rows and without columns that have no heading.
 
     Each of `texts` is one line, or a line together with the empty lines after this line. Raise Unreadable if the
-    file is no valid CSV.
+    file is not valid CSV.
     """
     lines = Quotes(iter(texts))
     first = next(lines, "")
@@ -193,7 +195,7 @@ class Quotes:
         self._before = self._done = 0
         self._ends = 1
         self.number = 0
-        """The number, from 1, of the line at which the last returned text begins."""
+        """The number, from 1, of the first line of the text that was returned last."""
         self.open_since: int | None = None
 
     def end_record(self) -> int:
@@ -269,8 +271,8 @@ def _named(
 
 
 def _wrong_names(columns: Columns, header: Header) -> Iterator[tuple[str, str]]:
-    """Yield each wrong column of the header with its error sentence. All unknown columns without a similar column
-    share one sentence, because the sentence lists all known columns.
+    """Yield each wrong column of the header with its error sentence. Unknown columns that are similar to no known
+    column share one sentence, which lists all known columns.
     """
     for name, near in header.unknown.items():
         if near:
@@ -306,9 +308,9 @@ def _values(
 ) -> dict[str, object] | None:
     """Return the values of the row by column, or None if the number of cells is wrong. Add errors to `outcome`.
 
-    If a cell cannot be read, its value is the text of the cell, so that later checks can find the other errors of
-    the row. For an empty cell, the value is None or an empty list if the column allows this. Otherwise the result
-    has no value for the column.
+    If a cell cannot be read, its value is the text of the cell. So later checks can find other errors of the row.
+    For an empty cell, the value is None or an empty list if the column allows this. If the column does not allow
+    it, the result does not contain the column.
     """
     if row.stray is not None:
         sentence = f"has a value in column {row.stray}, but this column has no heading"

@@ -1,4 +1,4 @@
-"""The current values of the records that the rows of a file would change, for previews."""
+"""Reads the current values of the records that an import would change. Previews show these values."""
 
 from collections.abc import Callable, Mapping
 from decimal import Decimal

@@ -9,12 +9,12 @@ from wmsd.db.engine.staging import StagingFolder
 
 MEGABYTE = 1_000_000
 SHARE_OF_DISK: Final = 4
-"""The spare disk space is divided by this number for one import, because two imports may run at the same time."""
+"""One import may use the spare disk space divided by this number, because two imports may run at the same time."""
 
 
 def staging_folder(folder: Path) -> StagingFolder:
-    """Return a staging folder for an import that was started in the browser. The free space of the disk limits the
-    size of the staged rows. Raise OSError if the disk cannot be examined.
+    """Return a staging folder for an import that was started in the browser. The staged rows may use only a part
+    of the spare disk space. Raise OSError if the disk cannot be examined.
     """
     disk = disk_of(folder)
     spare = max(disk.free - disk.refused_below, 0)

@@ -1,6 +1,6 @@
-"""The detection of a file's text encoding from its bytes.
+"""Detects the text encoding of a file from its bytes.
 
-If the encoding is a guess, a sample cell shows how its letters were read.
+If the encoding is a guess, a sample cell shows the user how the letters of the file were read.
 """
 
 import codecs
@@ -23,7 +23,9 @@ ENCODINGS: Final[Mapping[str, str]] = {
 }
 """The encodings that a user can choose, with their names for people."""
 GUESSABLE: Final = ("utf-8", "windows-1250", "windows-1252")
-"""The encodings that an error may suggest. Almost every file is valid in the other encodings."""
+"""The encodings that an error may suggest, if they can read the file. An error does not suggest other encodings,
+because they can read almost every file.
+"""
 MARKED: Final = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 OTHER_FILES: Final = {
     b"PK\x03\x04": "is an Excel workbook (.xlsx) or another zip file",
@@ -54,7 +56,7 @@ def encoding_of(file: IO[bytes], chosen: str | None) -> Encoding:
     """Return the encoding of the file. A byte order mark decides first, then the user's choice `chosen`. If both
     are missing, detect the encoding from the bytes.
 
-    Raise Unreadable if the file is no text, and WrongEncoding if the user must choose the encoding.
+    Raise Unreadable if the file is not text, and WrongEncoding if the user must choose the encoding.
     """
     file.seek(0)
     beginning = file.read(4)
@@ -73,7 +75,7 @@ def _of_bytes(file: IO[bytes]) -> Encoding:
     """Detect the encoding from the bytes of the file.
 
     The result is UTF-8 if the whole file is valid UTF-8. Raise Unreadable if the file mixes UTF-8 with another
-    encoding, or is no text. Raise WrongEncoding if no encoding is likely.
+    encoding, or is not text. Raise WrongEncoding if no encoding is likely.
     """
     file.seek(0)
     decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
@@ -108,8 +110,8 @@ def _of_bytes(file: IO[bytes]) -> Encoding:
 
 
 def _fits_none(file: IO[bytes], number: int, choices: tuple[str, ...]) -> "WrongEncoding":
-    """Return an error that asks the user to choose the encoding. The error shows line `number` in each encoding of
-    `choices`.
+    """Return an error that asks the user to choose the encoding. The error shows how line `number` reads in each
+    encoding of `choices`.
     """
     file.seek(0)
     line = next(islice(file, number - 1, None), b"").strip()

@@ -105,8 +105,8 @@ def _cell(names: list[str], row: list[str] | None, error: CellError) -> str | No
 
 
 def of_file(error: Unreadable) -> list[Wrong]:
-    """Convert the exception for an unreadable file to a list of errors. Errors of the header get the row
-    number 1.
+    """Convert the exception for an unreadable file to a list of errors. Errors of the header get the row number 1.
+    All others get 0.
     """
     if isinstance(error, WrongHeader):
         at = [(column, sentence) for column, sentences in error.wrong.items() for sentence in sentences]
@@ -118,8 +118,7 @@ def in_both(errors: Errors, others: Errors) -> tuple[list[CellError], int]:
     """Return the first errors that occur with both decimal marks, and the number of all such errors.
 
     `errors` are the errors of the file with one decimal mark, and `others` the errors with the other mark. Both
-    have sentences for the first errors only. For further errors, both know only the cells, which are enough to
-    count.
+    have the sentences of their first errors, and the cells of all their errors. The cells are enough to count.
     """
     known = {(each.line, each.column): _with_either_mark(each) for each in others.first}
     either = [each for each in map(_with_either_mark, errors.first) if others.has(each.line, each.column)]
@@ -164,7 +163,7 @@ TABLES: Final[Mapping[str, str]] = {
 def with_similar_codes(tx: Transaction, errors: Iterable[Wrong]) -> list[Wrong]:
     """Return the errors, adding the most similar known code to each error about an unknown code.
 
-    A code is similar if only capitals and blanks differ or, if there is no such code, if signs such as `-` differ
+    A code is similar if only capitals and blanks differ. If there is no such code, signs such as `-` may differ
     too. If several codes are similar, no code is added. Each table is read only once.
     """
     errors = list(errors)

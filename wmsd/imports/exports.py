@@ -86,10 +86,10 @@ def as_export(walking: Operation, kind_name: str) -> Operation:
 def _lines_of(
     walking: Operation, csv: Callable[[], CsvLines | None], cells: Callable[[Transaction, Records], Cells]
 ) -> Callable[..., CursorPage]:
-    """Return a function that does the work of `walking`, but answers with CSV lines.
+    """Return a function that lists the same records as `walking`, but as CSV lines.
 
-    `csv` describes the columns, so that SQLite can write the lines. `csv` returns None if SQLite cannot do this.
-    If SQLite has written no lines, `cells` converts the records to cells.
+    `csv` returns the columns in the form that SQLite needs to write the lines. It returns None if SQLite cannot
+    write them. If SQLite has not written the lines, `cells` converts the records to cells.
     """
 
     def lines(tx: Transaction, **asked: Any) -> CursorPage:

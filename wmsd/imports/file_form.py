@@ -54,9 +54,9 @@ class Guess:
     evidence: Cell | None = None
     """The first cell that shows the decimal mark, or None if the mark was not detected."""
     questions: list[Cell] = field(default_factory=list)
-    """The cells that make the decimal mark unclear. If the file has both marks, the list has the first cell with
-    each mark. Otherwise the list has the first few cells that could be two different numbers. The list is empty if
-    the user has chosen the mark.
+    """The cells that make the decimal mark unclear. If some cells show the point and others show the comma, these
+    are the first cell of each kind. Otherwise they are the first few cells that could be two different numbers.
+    The list is empty if the user has chosen the mark.
     """
     sample: Sample | None = None
     """A cell that shows how the file was decoded, or None. There is a sample if the detected encoding is doubtful,
@@ -97,7 +97,7 @@ def _plain(number: Decimal) -> str:
 
 
 def guess(file: IO[bytes], columns: Columns, chosen: Chosen) -> Guess:
-    """Detect the form of the file. Raise Unreadable if the file is no valid CSV.
+    """Detect the form of the file. Raise Unreadable if the file is not valid CSV.
 
     The function reads the whole file, and then sets the position of the file to the beginning.
     """
@@ -116,7 +116,7 @@ def guess(file: IO[bytes], columns: Columns, chosen: Chosen) -> Guess:
 
 @contextmanager
 def rows_of(file: IO[bytes], form: Form) -> Iterator[Iterator[Line]]:
-    """Open the rows of the file, starting with the header. Raise Unreadable if the file is no valid CSV."""
+    """Open the rows of the file, starting with the header. Raise Unreadable if the file is not valid CSV."""
     with closing(lines_of(file, form.encoding)) as texts:
         yield split(texts, form.delimiter)
 
@@ -125,7 +125,7 @@ def lines_of(file: IO[bytes], encoding: str) -> Generator[str, None, None]:
     """Yield the lines of the file with their ends. Skip a first line that names the delimiter, such as `sep=;`.
 
     Empty lines are joined to the line before them, as `split` expects, so that millions of empty lines are skipped
-    quickly. Raise Unreadable if the file is no valid text.
+    quickly. Raise Unreadable if the file is not valid text.
     """
     file.seek(0)
     reader = TextIOWrapper(file, "utf-8-sig" if encoding == "utf-8" else encoding, newline="")
@@ -175,10 +175,12 @@ class Numbers:
     """The cells of a file from which the decimal mark is detected."""
 
     sure: dict[Mark, Cell] = field(default_factory=dict)
-    """By decimal mark, the first cell that is a number only with this mark, such as `1.5` for the point."""
+    """For each decimal mark, the first cell that can be read only with this mark. For the point, such a cell is
+    `1.5`.
+    """
     either: dict[Mark, list[Cell]] = field(default_factory=lambda: {mark: [] for mark in MARKS})
-    """By the mark that a cell contains, the first cells that could be two different numbers. The cell `1.000`,
-    which is 1 or 1000, contains the point.
+    """For each decimal mark, the first cells that contain this mark and could be two different numbers. For the
+    point, such a cell is `1.000`, which is 1 or 1000.
     """
 
     @classmethod
@@ -209,10 +211,12 @@ class Numbers:
 
 
 def _with_decimal(form: Form, numbers: Numbers) -> Guess:
-    """Return a guess of the decimal mark. If all cells in `numbers.sure` show the same mark, use this mark.
+    """Return a guess of the decimal mark. If all cells in `numbers.sure` show the same mark, the guess has this
+    mark.
 
-    The guess has questions in three cases: the cells show different marks; some cells have two meanings and no
-    cell shows the mark; or a cell such as `1.000` would be read as 1.
+    The guess has questions in three cases. First, the cells show different marks. Second, no cell shows the mark,
+    and some cells could be two different numbers. Third, the guessed mark would make 1 out of a cell such as
+    `1.000`.
     """
     if len(numbers.sure) > 1:
         return Guess(form, questions=sorted(numbers.sure.values()))

@@ -243,7 +243,7 @@ def import_csv(tx: Transaction, kind: Kind, lines: Iterable[str], **options: obj
     """Import a few rows in the transaction `tx`, and return the outcome. `lines` are the lines of the file, with
     the header first, and `options` the options of the kind.
 
-    Raise ImportRefused with all errors, or Unreadable if the file is no valid CSV. After an error the caller must
+    Raise ImportRefused with all errors, or Unreadable if the file is not valid CSV. After an error the caller must
     roll back.
     """
     outcome, importing = kind.outcome(), kind.importing(**options)
@@ -274,10 +274,11 @@ def import_beside(
     other writers wait. This step checks the rows again, because other users may have changed records since the
     first check.
 
-    A dry run changes nothing. `watch` receives the progress, and `options` are the options of the kind. If you
-    need only the counts, pass a plain `Outcome()` as `outcome`, because the default outcome of a kind may need
-    much memory. Raise ImportRefused with all errors, Unreadable if the file is no valid CSV, and Problem or
-    FileFull if the import exceeds the limits of `room`.
+    A dry run changes nothing. `watch` receives the progress, and `options` are the options of the kind. The
+    default outcome of a kind may need much memory: if you need only the counts, pass `Outcome()` as `outcome`.
+
+    Raise ImportRefused with all errors. Raise Unreadable if the file is not valid CSV. Raise Problem or FileFull
+    if the import exceeds the limits of `room`.
     """
     outcome, importing, watch = outcome or kind.outcome(), kind.importing(**options), watch or Watch()
     rows = read_rows(kind.columns, kind.required, texts, outcome, form, kind.of_lines)

@@ -14,7 +14,7 @@ from wmsd.warehouse.documents.file_rows import OF_A_LINE, DocumentRows, document
 from wmsd.warehouse.documents.kind import DocumentKind
 
 MOST_NAMED: Final = 5
-"""The most removed lines, and the most added lines, that are listed for one document."""
+"""A preview lists at most this many removed lines, and at most this many added lines, of one document."""
 REPLACED: Final[Mapping[str, DocumentKind]] = {
     kind.name: kind for kind in DOCUMENTS if kind.in_files.lines_are_replaced
 }
@@ -37,9 +37,11 @@ def first_rows(kind_name: str, rows: Iterator[Row], most: int) -> tuple[list[Row
 
 
 def line_changes(tx: Transaction, kind_name: str, rows: Iterable[Row]) -> dict[int, dict[str, Any]]:
-    """Return the changes of document lines by row number. The result has every row of each changed document.
+    """Return the changes of document lines by row number. The result has all rows of each document whose lines
+    would change.
 
-    The first row of a document has the result of `_change`. The other rows have an empty dict.
+    For the first row of a document, the value is the result of `_change`. For its other rows, the value is an
+    empty dict.
     """
     kind, found = REPLACED.get(kind_name), dict[int, dict[str, Any]]()
     if kind is None:
@@ -81,8 +83,9 @@ def _line(columns: Iterable[str], values: Mapping[str, Any]) -> Line:
 
 
 def _change(before: Sequence[Line], after: Sequence[Line]) -> dict[str, Any]:
-    """Return the first removed lines (`go`) and the first added lines (`come`). `more_go` and `more_come` count
-    the other removed and added lines. If only the order of the lines differs, the lists are empty.
+    """Return the first removed lines (`go`) and the first added lines (`come`). `more_go` and `more_come` are the
+    numbers of the removed and added lines that are not listed. If only the order of the lines differs, the lists
+    are empty.
     """
     goes, comes = _without(before, after), _without(after, before)
     return {

@@ -1,4 +1,5 @@
-"""The detection of encodings with one byte per letter, by the language whose alphabet has most of the letters.
+"""Detects encodings with one byte per letter. To do this, it finds the language whose alphabet has most of the
+letters.
 
 The detection counts bytes and does not look at words. The result is a guess, which can be wrong for a file with
 few non-ASCII letters. Therefore users see how a cell was read.
@@ -108,8 +109,8 @@ and a letter in a Central European encoding.
 
 The pattern finds such a byte where signs are usual: `m³`, `5 £`, `1º`, `«Café»`. It does not find the byte where a
 letter is more likely: before a letter, or at the end of a word with four or more letters. It finds `®` and `©`
-before a word, but not if a small letter follows. Therefore `Žďár` and `Škofja` in ISO 8859-2 are words, but
-`©Acme` is not.
+before a word, but not if a small letter follows. So it finds the sign in `©Acme`. It does not find the first
+letters of `Žďár` and `Škofja` in ISO 8859-2. Their bytes are those of `®` and `©`.
 """
 
 
@@ -119,7 +120,9 @@ USUAL_SIGNS: Final = (
     b"\x80\x82\x84\x85\x8b\x91\x92\x93\x94\x95\x96\x97\x9b"  # of Windows: quotes, dashes, the euro
     b"\xa0\xa1\xa3\xa7\xa9\xab\xae\xb0\xb5\xb7\xbb\xbf"
 )
-"""The signs that often stand next to letters in Windows encodings, such as quotes and dashes, as bytes."""
+"""The signs, as bytes, that often stand next to letters in files with a Windows encoding, such as quotes and
+dashes.
+"""
 AFTER_SMALL: Final = re.compile(rb"(?<=[a-z])[\x80-\xff]")
 BESIDE_LETTERS: Final = re.compile(
     rb"(?<=[A-Za-z])[\x80-\xff](?=[A-Za-z])|(?<![A-Za-z])[\x80-\xff](?=[A-Za-z]{2})"
@@ -188,9 +191,10 @@ class Letters:
         """Return two weights that say how well a language fits the letters of the file. Compare the first weights;
         if they are equal, compare the second ones.
 
-        The first weight counts the letters that only this encoding has, and then the letters in `SHARED`, but at
-        most as many. Therefore a file with only `ö` and `ü` is not Hungarian. The second weight counts all letters
-        in `SHARED`. Therefore a file with `á` and `ő` is not Estonian.
+        The first weight is a sum of two counts. One is the count of the letters that only this encoding has. The
+        other is the count of the letters in `SHARED`, which is limited to the value of the first count. Therefore
+        a file with only `ö` and `ü` does not count as Hungarian. The second weight is the count of all letters in
+        `SHARED`. Therefore a file with `á` and `ő` does not count as Estonian.
         """
         telling = shared = 0
         for weight, letters in ((COMMON, alphabet.common), (RARE, alphabet.rare)):

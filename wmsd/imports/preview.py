@@ -228,8 +228,8 @@ def _compared_rows(
 
 
 def _compared(tx: Transaction, kind_name: str, columns: Iterable[str], row: Row) -> dict[str, Any]:
-    """Compare a row with the current record. Return the row number, each cell before and after the import, and in
-    `what` if the record is "new", "changed" or the "same".
+    """Compare a row with the current record. Return a dict: `row` is the row number, `cells` has each cell before
+    and after the import, and `what` is "new", "changed" or "same".
 
     If the row has no value for a column, the current value stays.
     """

@@ -1,4 +1,4 @@
-"""The detection of codes in a file that look alike.
+"""Detects codes in a file that look alike.
 
 Such codes differ only in capitals, in invisible characters such as a no-break space, or in leading zeros, which
 spreadsheets drop. Two codes that look alike are the codes of two different records, but users usually mean one
@@ -56,9 +56,10 @@ FIND: Final = f"""
     WHERE NOT EXISTS (SELECT 1 FROM {{table}} AS same WHERE same.code = found.code)
     ORDER BY line, other_line LIMIT :most
 """
-"""The SQL that finds similar codes. It reads every existing code once. SQLite's `lower` changes ASCII letters
-only. For each row, the SQL returns at most one similar code of the file and one existing code, because there may
-be very many similar codes.
+"""The SQL that finds similar codes: in the file, and among the existing codes. It reads every existing code once.
+`staged_known` has the existing codes that are not ASCII, because SQLite's `lower` changes ASCII letters only. For
+each row, the SQL returns at most one similar code of the file and one existing code. There may be very many
+similar codes.
 """
 
 

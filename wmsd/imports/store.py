@@ -111,7 +111,8 @@ class Recording:
     upload: str | None = None
 
     def begin(self, tx: Transaction) -> Callable[[Outcome], None]:
-        """Start recording. Call this before the rows are written, and call the returned function after that.
+        """Start recording. Call this before the rows are written. After the rows are written, call the returned
+        function with the outcome of the import.
 
         Raise AlreadyImported if the upload is already imported.
         """

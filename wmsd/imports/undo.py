@@ -38,7 +38,7 @@ class CannotBeUndone(Exception):
 
 class Prepared(NamedTuple):
     """The data for an undo. They are computed in advance, so that other writers wait only for a short time. `made`
-    is the import that was the latest then, or None if no import can be undone.
+    is the import that was the latest when the data were computed. It is None if no import could be undone.
     """
 
     made: CreatedRows | None
@@ -51,7 +51,8 @@ def undo_last(staging: Staging, import_id: int | None = None, used: Iterable[int
     it cannot be undone.
 
     If `import_id` is given, it must be the id of the latest import. `used` are the ids of the warehouses that are
-    sites of transport planners. The company's file does not contain these sites.
+    sites of transport planners. An import that created one of these warehouses cannot be undone. The company's
+    file does not contain the sites, so the caller passes them.
     """
     prepared = staging.gather(_prepare)
     return staging.write(lambda tx: _undo(tx, prepared, import_id, used))

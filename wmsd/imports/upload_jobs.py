@@ -49,7 +49,7 @@ number of errors, and the import of a million partners 0.26 GB. A file needs mor
 or one article in one warehouse, has very many rows.
 """
 SHARE_OF_MEMORY: Final = 4
-"""A divisor: all processes together may use a quarter of the machine's memory. The part of each process is at
+"""All processes together may use the memory of the machine, divided by this number. The part of each process is at
 least `LEAST_MEMORY` and at most `MOST_MEMORY`.
 """
 LEAST_MEMORY: Final = 256_000_000

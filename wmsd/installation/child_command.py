@@ -12,7 +12,7 @@ from wmsd.host.one_file.failure_messages import sentence_of
 STOP_SECONDS: Final = 5.0
 LONGEST_LINE: Final = 1024 * 1024
 MOST_SAID: Final = 64 * 1024
-"""The most bytes of the standard error output that are kept. The last bytes are kept."""
+"""wmsd keeps at most this many bytes of the standard error output: the last ones."""
 PIECE: Final = 8192
 Tell = Callable[[dict[str, Any]], None]
 
@@ -20,8 +20,8 @@ Tell = Callable[[dict[str, Any]], None]
 class Ended(NamedTuple):
     code: int
     said: list[str]
-    """The last lines of the standard error output. If the command refused to work, the only line is a sentence
-    that says why.
+    """The last lines of the standard error output. If the program could not unpack itself, the only line is a
+    sentence that says why.
     """
 
 
@@ -47,7 +47,7 @@ class Beside:
         """Run the command with further options. Return its exit code and the last lines of its standard error
         output.
 
-        If the command refused to work, the only line is a sentence that says why.
+        If the program could not unpack itself, the only line is a sentence that says why.
         """
         assert self._over is None, "one at a time"
         over = self._over = asyncio.Event()

@@ -41,15 +41,16 @@ DAY: Final[Mapping[str, DemoPerson]] = {
     "packaging-movements": WAREHOUSE_WORKER,
     "counts": WAREHOUSE_WORKER,
 }
-"""The import files with the work of the demo users. Each file is imported in the name of the given user.
+"""The import files with the work of the demo users. Each file is imported in the name of one user, which is the
+value here.
 
 Dates in the files are relative, such as `today` or `today-3`.
 """
 TODAY: Final = re.compile(r"today([+-]\d+)?")
 TOKEN_NAME: Final = "demo"
 TOKEN_LIFETIME: Final = timedelta(days=30)
-"""How long a demo token works. Users are warned two weeks before a token expires, and a new demo must not begin
-with that warning.
+"""How long a demo token works. wmsd warns users two weeks before a token expires. The lifetime is longer, so that
+a new demo does not begin with this warning.
 """
 
 
@@ -59,7 +60,9 @@ class Loaded:
     company_name: str
     token: str
     links: tuple[tuple[DemoPerson, str], ...]
-    """Each demo user, with the code of the link that signs in a browser as this user."""
+    """Each demo user, with the code of a sign-in link. If this link is opened, the browser is signed in as this
+    user.
+    """
 
 
 async def load(installation: Installation) -> Loaded:

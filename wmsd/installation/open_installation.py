@@ -83,8 +83,8 @@ class Installation:
 
 
 def new_guard(settings: Settings, section: Literal["webhooks", "sign_on", "alerts"] = "webhooks") -> Guard:
-    """Create the guard that allows or refuses outgoing connections, from this section of the settings. The guard
-    never lets the server connect to itself.
+    """Create the guard that allows or refuses outgoing connections. `section` is the section of the settings that
+    has its rules. The guard never lets the server connect to itself.
     """
     own_port = int(settings.server.listen.rpartition(":")[2])
     given: Webhooks | SignOn | Alerts = getattr(settings, section)

@@ -44,7 +44,8 @@ def add_to(
     commands: Mapping[str, Source],
     closed_last: AsyncExitStack,
 ) -> None:
-    """Add the routes for browsers to `app`, and the services that they need to the installation's dispatcher.
+    """Add the routes for browsers to `app`. Add the services that these routes need to the installation's
+    dispatcher.
 
     Register with `closed_last` the client that must be closed when the server stops.
     """

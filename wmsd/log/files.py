@@ -1,4 +1,7 @@
-"""Reads the lines of a log file and of its rotated files, the oldest first, and then the lines that are added."""
+"""Reads the lines of a log file and of its rotated files, and then the lines that are added later.
+
+The oldest file comes first.
+"""
 
 import os
 import time
@@ -23,13 +26,13 @@ class LogFiles:
     def lines(
         self, since: datetime | None = None, most_bytes: int | None = None, is_followed: bool = False
     ) -> Iterator[str | None]:
-        """Yield the lines of all files, the oldest file first.
+        """Yield the lines of all files. The oldest file comes first.
 
-        Read only files that were written after `since`, and at most the last `most_bytes` bytes in total. Raise
-        OSError if a file cannot be read.
+        Read only files that were written after `since`, and at most the last `most_bytes` bytes of all files
+        together. Raise OSError if a file cannot be read.
 
         If `is_followed` is True, never stop: also yield the lines that are added later, even after a rotation.
-        Yield None whenever there is no further line yet.
+        Yield None whenever no new line is available.
         """
         with ExitStack() as ends:
             files = self._opened(ends, since)
@@ -95,8 +98,8 @@ class LogFiles:
         return self._unless_renamed(newer)
 
     def _unless_renamed(self, path: Path) -> BinaryIO | None:
-        """Open the file. Return None if the file was renamed before it was open; the caller then searches again at
-        the next check.
+        """Open and return the file. Return None if it was renamed before it was open. The caller then searches
+        again later.
         """
         with suppress(FileNotFoundError):
             before = _identity(path.stat())
@@ -107,10 +110,10 @@ class LogFiles:
         return None
 
     def _opened(self, ends: ExitStack, since: datetime | None) -> list[BinaryIO]:
-        """Open the files that were written after `since`, and return them, the oldest first.
+        """Open and return the files that were written after `since`. The oldest file comes first.
 
-        The file that is written now is always included. `ends` closes the files at the end. Each file is
-        identified by its inode, because a file that is renamed during the search would be found twice.
+        The newest file is always included. `ends` closes the files at the end. The inode identifies a file, so
+        that a file that is renamed during the search is not opened twice.
         """
         found: dict[tuple[int, int], BinaryIO] = {}
         for path in self._paths():

@@ -1,8 +1,7 @@
-"""The request lines of the log. They are formatted and written in groups, on a thread, because writing them one by
-one would take longer than the requests themselves.
+"""Writes the request lines of the log, on a thread and in groups.
 
-All other records are written immediately, after the waiting request lines, so the log stays in order. A crash
-loses the lines of the last 0.2 seconds.
+Writing them one by one takes longer than the requests themselves. All other records are written immediately, after
+the request lines that wait. So the log stays in order. A crash loses the lines of the last 0.2 seconds.
 """
 
 import logging

@@ -1,7 +1,7 @@
-"""The log, on standard error or in a file: one line of text, or one JSON object, for each record.
+"""The log, on standard error or in a file. Each record is one line of text, or one JSON object.
 
-The log contains text that others sent. Characters that begin a line, control a terminal or change the reading
-direction are therefore escaped.
+The log contains text from clients. Therefore wmsd escapes characters that begin a line, control a terminal or
+change the reading direction.
 """
 
 import io
@@ -39,12 +39,12 @@ EXTRA: Final = (*SHOWN, "status")
 UNPRINTABLE: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 """Control characters, line ends, marks that change the reading direction, and single surrogates."""
 ENCODED: Final = json.JSONEncoder(ensure_ascii=False).encode
-"""A shared JSON encoder, because `json.dumps` would create a new encoder for each line."""
+"""A JSON encoder that all lines share. `json.dumps` creates an encoder at each call, which is slower."""
 MEGABYTE: Final = 1_000_000
 REMEDY: Final = (
     "Create the folder or mount its disk, allow the user that runs wmsd to write there, or correct {setting}."
 )
-"""The advice if a folder of the settings cannot be written to."""
+"""The advice if wmsd cannot write to the folder that the setting `{setting}` names."""
 OTHERWISE: Final = "Choose another file, or use '' for standard error."
 
 
@@ -165,8 +165,8 @@ class LogFile(GroupedLines, RotatingFileHandler):
     def shouldRollover(self, record: logging.LogRecord | None = None) -> bool:  # noqa: N802  (its name)
         """Return True if the file has reached its size limit.
 
-        The library's method would also format the next line and add its length. This method does not, so the file
-        can grow past its limit by some lines.
+        The library's method formats the next line too, and counts its length. This method does not, so the file
+        can exceed the limit by some lines.
         """
         if self.stream is None:
             self.stream = self._opened()
@@ -180,8 +180,9 @@ class LogFile(GroupedLines, RotatingFileHandler):
         self._has_failed()
 
     def _has_failed(self) -> None:
-        """Close the file, so that the next line opens it again. Otherwise the text that is still in the file's
-        buffer would be written before the next line.
+        """Close the file after a failed write. The next line opens it again.
+
+        This way, the unwritten text in the file's buffer is not written before the next line.
         """
         self._is_torn = True
         stream, self.stream = self.stream, None
@@ -205,10 +206,10 @@ def configure(settings: Log, complete: Complete = NOTHING_ADDED) -> None:
 
 @contextmanager
 def start_log(settings: Log, complete: Complete = NOTHING_ADDED) -> Iterator[Callable[[], None]]:
-    """Show the warnings of a server start on the terminal too, if the log is a file. Then also log the error that
-    ends the start or the server.
+    """If the log is a file, also show warnings on the terminal while the server starts.
 
-    Yield a function to call when the server has started. From then on, warnings go only to the log.
+    Yield a function that the caller calls when the server has started. After this call, the terminal shows no more
+    warnings. If an error ends the `with` block, log the error in the file.
     """
     if not settings.file:  # the terminal already shows the log
         yield lambda: None
@@ -233,7 +234,7 @@ def start_log(settings: Log, complete: Complete = NOTHING_ADDED) -> Iterator[Cal
 
 
 def flush() -> None:
-    """Write the request lines that wait."""
+    """Write the request lines that are still in memory."""
     for handler in logging.getLogger().handlers:
         handler.flush()
 

@@ -15,7 +15,7 @@ HUMAN: Final = re.compile(
     r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)([+-]\d\d:\d\d)? (debug  |info   |warning|error  |critical) (.*)", re.DOTALL
 )
 NAMES: Final = {shown: name for name, shown in SHOWN.items()}
-"""The name of each field in a log record, by its name in a line of text."""
+"""The names of the fields in a log record. The keys are the fields' names in a line of text."""
 FIELD: Final = re.compile(rf" ({'|'.join(NAMES)})=(\S*)$")
 TRACE: Final = "  "
 """The prefix of all lines of a record after the first one, such as the lines of a traceback."""
@@ -23,7 +23,7 @@ MOST_TRACE: Final = 500
 
 
 class LogRecord(NamedTuple):
-    """A log record. `text` is its displayed lines. `at` and `level` are None if wmsd did not write the line."""
+    """A log record. `text` is the lines to display. `at` and `level` are None if wmsd did not write the line."""
 
     text: str
     at: datetime | None
@@ -48,7 +48,7 @@ class LogRecord(NamedTuple):
 def records(lines: Iterable[str | None]) -> Iterator[LogRecord]:
     """Yield the log records in `lines`. The lines have no line ends.
 
-    None in `lines` means that there is no further line yet. The record that was read last then counts as complete.
+    None in `lines` means that no further line exists yet. In this case, the last record counts as complete.
     """
     waiting: list[str] = []
     for line in lines:
@@ -65,8 +65,10 @@ def records(lines: Iterable[str | None]) -> Iterator[LogRecord]:
 
 
 def record_of(lines: list[str]) -> LogRecord:
-    """Parse the lines of one record. Control characters are escaped, so the text of a log file can add no lines
-    and cannot move the cursor.
+    """Parse the lines of one record.
+
+    Control characters are escaped. So the text of a log file cannot show false lines or move the cursor of the
+    terminal.
     """
     text = "\n".join(map(escape_controls, lines))
     if lines[0].startswith("{"):

@@ -8,11 +8,12 @@ from wmsd.base.clock import Clock
 REPORT_SECONDS: Final = 10.0
 """The number of seconds between two log lines about requests that were not logged."""
 REFUSED: Final = (5.0, 50)
-"""The limits for requests that were refused or have no caller: log lines per second, and log lines in a burst.
+"""The limits for requests that were refused or have no caller. First the log lines per second, then the log lines
+in a burst.
 """
 FAILED: Final = (20.0, 20)
-"""The same limits for requests that failed with a status of 500 or higher. These log lines are rarer and more
-informative.
+"""The limits for requests that failed with a status of 500 or higher, in the form of `REFUSED`. These log lines
+are rarer and more informative.
 """
 
 TRACES: Final = (1.0, 10)
@@ -39,7 +40,7 @@ class TokenBucket:
 
 
 class LogSampling:
-    """Counts the requests that are not logged, by status."""
+    """Decides which requests are logged, and counts all others by status."""
 
     def __init__(self, clock: Clock) -> None:
         now = clock.monotonic()
@@ -50,8 +51,10 @@ class LogSampling:
         self._since = now
 
     def admits(self, status: int, is_admitted: bool) -> bool:
-        """Return True if the request is to be logged. `is_admitted` is True if the caller is known by a valid
-        token or session. Such a request is always logged, unless the rate limit refused it (429).
+        """Return True if the request must be logged. Otherwise count the request, and return False.
+
+        `is_admitted` is True if the request has a valid token or session. Such requests are always logged, except
+        those that the rate limit refused (429).
         """
         if is_admitted and status != 429:
             return True

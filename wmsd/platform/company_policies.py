@@ -1,6 +1,6 @@
 """The policies of a company: how much may be received beyond an order, and the minimum stock.
 
-The company's file stores them. Therefore a change is written there first, and then to the audit of the
+The company's file stores them. Therefore a change is written to this file first, and later to the audit of the
 installation.
 """
 
@@ -32,7 +32,7 @@ from wmsd.warehouse.stock.schema import StockRules
 class Policy(NamedTuple):
     """A policy: the model with its field, and the functions that read and write the company's own value.
 
-    Values are in millionths. `built_in` applies if the company has not set a value.
+    Values are in millionths. `built_in` is the value if the company has not set one.
     """
 
     model: type[Input]
@@ -85,7 +85,7 @@ def as_number(value: int | None) -> float | None:
 
 
 def own(tx: Transaction) -> dict[str, int | None]:
-    """Return the policies that the company itself has set, in millionths. The value of any other policy is
+    """Return the policies that the company itself has set, in millionths. A policy that the company has not set is
     None.
     """
     return {name: policy.read(tx) for name, policy in POLICIES.items()}

@@ -43,8 +43,8 @@ class CompanyHit(Hit):
 class SearchInAll(Model):
     data: list[CompanyHit]
     not_searched: list[str]
-    """The names of companies that were not searched: the search took too long, or their file or search index
-    cannot be read now.
+    """The names of companies that were not searched. The search took too long, or the company's file or search
+    index cannot be read now.
     """
 
 

@@ -70,7 +70,9 @@ class Checks(Model):
 
 
 class Health(Model):
-    """The result of each check. With `degraded`, the service works, but a part of it does not."""
+    """The result of each check. `degraded` means that a part of the service does not work, but the service as a
+    whole works.
+    """
 
     status: Literal["ok", "degraded", "unavailable"]
     checks: Checks
@@ -115,10 +117,10 @@ async def get_health(service: OversightService, caller: Caller | None) -> Shown:
     The checks cover the database, the cache, the job queue, the disk, webhooks, the clock, backups and keys. The
     status is 503 if the service as a whole cannot work.
 
-    The status is 200 and `degraded` if one company's file is unavailable, if the disk is filling up, or if no
-    backup contains the keys of the installation. The service is also `degraded` after the clock was set, and after
-    it has switched off a webhook that failed for days. Furthermore, it is `degraded` when a company has been
-    frozen for over a day, and until all tasks after a restore are settled.
+    The status is 200 and `degraded` if one company's file is unavailable, or if the disk is filling up. The
+    service is also `degraded` if no backup contains the keys of the installation, or after the clock was set.
+    Three more states count as `degraded`. wmsd has switched off a webhook that failed for days, a company has been
+    frozen for over a day, or tasks after a restore are still open.
 
     With a token, the answer has more numbers. With the token of a platform admin, the answer also names the
     companies whose files cannot be used or written.

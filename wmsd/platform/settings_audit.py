@@ -1,8 +1,7 @@
 """Records in the audit which settings have changed since the last start of the server.
 
-The values of the last start are computed: the defaults, changed by every entry about settings in the audit. The
-audit contains no secrets. It has a keyed hash in place of a secret, so another hash shows that the secret has
-changed.
+The settings of the last start are the defaults, plus all changes that the audit contains. The audit has a keyed
+hash in place of each secret. If the hash differs, the secret has changed.
 """
 
 import json
@@ -58,9 +57,9 @@ def _in_force(settings: Settings, vault: Vault) -> dict[str, str]:
 
 
 def _shown(field: FieldInfo, dumped: Any, value: Any, vault: Vault) -> str:
-    """Return the value of a setting as text for the audit. `dumped` is the value without its secret parts.
+    """Return the value of a setting as text for the audit. `dumped` is the value without its secrets.
 
-    If the text does not show the whole value, the text ends with a keyed hash of the whole value.
+    If the text does not show the complete value, add a keyed hash of the complete value.
     """
     if Secret in field.metadata and value:
         return f"{NOT_SHOWN} [{vault.mark(repr(value))}]"

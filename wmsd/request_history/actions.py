@@ -68,14 +68,14 @@ async def get_request(
 def _sees_all(caller: Caller) -> bool:
     """Return True if the caller is at least a company admin.
 
-    The role of the caller is the role of the session, which may be lower than the role of the user.
+    This is the role of the session. It may be lower than the role of the user.
     """
     return caller.role is not None and has_role(caller.role, "company-admin")
 
 
 def _fits(query: RequestQuery, user_id: int | None) -> Callable[[Mapping[str, Any]], bool]:
-    """Return a function that tells if a request matches the query. `user_id` restricts the requests to those of
-    this user.
+    """Return a function that tells if a request matches the query. If `user_id` is given, only requests of this
+    user match.
     """
     wanted = {"operation": query.operation, "token_id": query.token, "code": query.code, "user_id": user_id}
     equal = {name: value for name, value in wanted.items() if value is not None}

@@ -1,8 +1,8 @@
 """The files of stored requests. Each company has a folder of files, which are called segments.
 
 Lines are only appended. The name of a segment is the position of its first line. When all segments together are
-too large, the oldest segment of the company with the most bytes is deleted. Therefore a company with many requests
-never displaces the requests of another company.
+too large, the company with the most bytes loses its oldest segment. Therefore a company with many requests never
+displaces the requests of another company.
 """
 
 import os
@@ -13,15 +13,15 @@ from typing import Final
 from wmsd.request_history import lines as entries
 
 IN_ALL: Final = 50
-"""How many full segments fit into the size limit for all segments."""
+"""The size limit for all segments, as a number of full segments."""
 LEAST_BYTES: Final = 64 * 1024
 DAY: Final = 86_400 * 1_000_000
-"""The largest time between the first and the last line of a segment, in microseconds: one day. Old lines can then
-be deleted with their segment.
+"""The largest time between the first and the last line of a segment, in microseconds: one day. So old lines can be
+deleted with their whole segment.
 """
 SUFFIX: Final = ".jsonl"
 LONGEST_LINE: Final = 256 * 1024
-"""A number of bytes that no line exceeds."""
+"""A number of bytes that is larger than every line."""
 
 
 class Segments:
@@ -107,8 +107,8 @@ class Segments:
         return self._sizes
 
     def _write(self, path: Path, lines: bytes) -> int:
-        """Append lines and return the size of the file. If the last line in the file was cut off by a crash or a
-        full disk, begin a new line first.
+        """Append lines and return the size of the file. A crash or a full disk may have cut off the last line in
+        the file. In this case, begin a new line first.
         """
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
         with os.fdopen(os.open(path, flags, 0o600), "ab", 0) as file:

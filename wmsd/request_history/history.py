@@ -36,12 +36,12 @@ EVERY_SECONDS: Final = 0.25
 MOST_WAITING: Final = 1000
 """How many requests may wait for a slow disk. Further requests are not stored."""
 ONE_REFUSAL_A: Final = timedelta(seconds=1)
-"""If a rate limit refuses many requests of a company, wmsd stores only one of them in this time. If all of them
-were stored, they would displace the other requests.
+"""If a rate limit refuses many requests of a company, wmsd stores only one of them in this time. The refused
+requests do not displace the other requests.
 """
 READS_A_SECOND: Final = 5
-"""How many successful reads of a company are stored per second, at most. The usual rate limit allows one read per
-second. If wmsd stored every read of a company with a high limit, the server could answer a tenth fewer requests.
+"""How many successful reads of a company are stored per second, at most. The default rate limit allows one read
+per second. For a company with a high limit, storing all reads reduces the server's speed by a tenth.
 """
 SAFE_METHODS: Final = frozenset({"GET", "HEAD"})
 END: Final = 2**62
@@ -78,7 +78,7 @@ class RequestHistory:
         self._lock = threading.Lock()
         """A thread holds this lock while it writes requests, or reads which requests are stored."""
         self._looking = asyncio.Lock()
-        """Allows one search at a time, because a search uses the processor."""
+        """A lock that allows one search at a time, because a search uses the processor."""
         self._recent = Recent()
         self._segments = Segments(folder, settings.megabytes * MEGABYTE)
         self._last: dict[int, int] = {}
@@ -110,7 +110,7 @@ class RequestHistory:
     # --- on a thread ---------------------------------------------------------------------------------------------
 
     def write_waiting(self) -> None:
-        """Store the requests that wait."""
+        """Store the requests in the queue."""
         with self._lock:
             groups: dict[int, list[bytes]] = {}
             first: dict[int, int] = {}
@@ -130,8 +130,8 @@ class RequestHistory:
     def _line(self, taken: Taken) -> bytes | None:
         """Return the line that stores a request.
 
-        Return None if the request is not stored: the line cannot be formatted, or the request exceeds the rate
-        limit and another such request was stored less than a second before.
+        Return None if the line cannot be formatted. If the rate limit refuses many requests of a company, return a
+        line for only one request per second.
         """
         company_id = taken.company.id
         if taken.status == 429:
@@ -150,7 +150,8 @@ class RequestHistory:
     def _next(self, company_id: int, at: datetime) -> int:
         """Return the position of a new request: its time in microseconds since 1970.
 
-        If that is not greater than the position of the company's previous request, return that position plus 1.
+        Positions of a company always grow. If the time is not later than the previous request's position, return
+        this position plus 1.
         """
         last = self._last.get(company_id)
         if last is None:
@@ -169,15 +170,15 @@ class RequestHistory:
                 self._segments.append(company_id, first[company_id], b"".join(lines))
 
     def forget_old(self) -> None:
-        """Delete the requests that are older than the settings allow. Delete all requests if the settings say that
-        no requests are stored. Raise OSError if they cannot be deleted.
+        """Delete the files in which all requests are older than the settings allow. If the settings say that no
+        requests are stored, delete all files. Raise OSError if a file cannot be deleted.
         """
         until = (self.clock.now() - timedelta(days=self._days)).timestamp() if self.is_on else math.inf
         with self._lock:
             self._segments.forget(until)
 
     def close(self) -> None:
-        """Store the requests that still wait."""
+        """Store the requests that are still in the queue."""
         self._batches.close(EVERY_SECONDS * 20)
         if self._batches.waiting:
             self.write_waiting()
@@ -185,8 +186,8 @@ class RequestHistory:
     # --- reading -------------------------------------------------------------------------------------------------
 
     async def look(self, find: Callable[[], Result]) -> Result:
-        """Run `find` on a thread and return its result. Searches run one after the other, even if callers
-        disconnect. Raise Problem (403) if this installation stores no requests.
+        """Run `find` on a thread and return its result. Searches run one after the other. A search continues if
+        its caller disconnects. Raise Problem (403) if this installation stores no requests.
         """
         if not self.is_on:
             raise Problem("FORBIDDEN", OFF)

@@ -1,4 +1,5 @@
-"""A stored request as a line of text: the fields that lists show, a tab, the other fields, and a tab.
+"""A stored request as a line of text. First come the fields that lists show, then a tab, the other fields, and a
+tab.
 
 A line that does not end with a tab was cut off.
 """
@@ -29,7 +30,7 @@ ASKED_FOR: Final = (
     "Transfer-Encoding",
 )
 KNOWN: Final = ("X-Company-Id", "X-Three-Pl-Id", "Idempotency-Key", "If-Match", "If-None-Match")
-"""The headers that a `Call` also has as separate fields."""
+"""The headers that are also separate fields of a `Call`."""
 REQUEST_HEADERS: Final = (*ASKED_FOR, *KNOWN)
 """Headers without secrets. No other header is ever stored."""
 ANSWER_HEADERS: Final = ("ETag", "Idempotent-Replayed", "Location", "Retry-After", "X-RateLimit-Limit")
@@ -43,7 +44,7 @@ CODE: Final = re.compile(r'"code":"(\w+)"')
 
 
 class Taken(NamedTuple):
-    """An answered request that waits to be stored. Its texts are not masked or formatted yet."""
+    """An answered request that is not stored yet. Its texts are not masked or formatted yet."""
 
     at: datetime
     seconds: float
@@ -203,8 +204,8 @@ def _problem(answer: str) -> dict[str, Any]:
 
 
 def _lack(taken: Taken, abilities: Container[str]) -> Lack | None:
-    """Return the ability that the caller lacks, or otherwise the module that is off for the company. Return None
-    if neither applies.
+    """Return the ability that the caller lacks. If there is none, return the module that is off for the company.
+    If there is none, return None.
     """
     declared = taken.operation.ability
     needed = needed_ability(declared, abilities)

@@ -1,5 +1,6 @@
-"""The last requests of each company in memory. The memory is bounded, and no company can use the share of
-another.
+"""The last requests of each company in memory.
+
+The memory is limited for each company and for all companies together.
 """
 
 from collections import OrderedDict, deque
@@ -12,8 +13,9 @@ MOST: Final = 500
 """How many requests of one company are in memory, at most."""
 MOST_BYTES_OF_A_COMPANY: Final = 1_000_000
 MOST_BYTES: Final = 16_000_000
-"""How many bytes the requests of all companies have in memory, at most. If there are more, drop the requests of
-the company whose last request is the oldest. These requests are still in the files.
+"""How many bytes the requests of all companies may use in memory. If they use more, a company's requests are
+removed from memory. It is the company that has sent no request for the longest time. The files still contain these
+requests.
 """
 
 

@@ -12,12 +12,12 @@ LONGEST: Final = 500
 
 
 Lack = tuple[Literal["ability", "module"], str]
-"""The missing permission: its kind, and its name."""
+"""What the caller or the company lacks: an ability or a module, and its name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """An error response, with the operation and the missing permission if the server knew them."""
+    """An error response. It also has the operation, and the missing ability or module, if the server knew them."""
 
     status: int
     code: str
@@ -35,7 +35,7 @@ class Refusal:
     """True if only a part of a batch or of a document was refused."""
 
     def kept(self) -> dict[str, Any]:
-        """Return the fields to store with the request. `errors` is emptied, because advice does not need it."""
+        """Return the fields to store with the request. `errors` is empty, because the advice does not use it."""
         return {**asdict(self), "errors": {}}
 
 

@@ -24,7 +24,7 @@ BAD_DOCUMENT: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """The facts that the advice depends on. `sees_all`: the caller may know about other people's tokens."""
+    """The facts for the advice. `sees_all` is True if the caller may know about other people's tokens."""
 
     tx: Transaction
     refusal: Refusal
@@ -32,7 +32,7 @@ class Question:
     token_id: int | None
     sees_all: bool
     was_read: bool
-    """True if the body was in the required form, or if the request had no body."""
+    """True if the body had the required form, or if the request had no body."""
     now: datetime
 
 
@@ -109,8 +109,8 @@ def _who(question: Question) -> str:
 
 
 def _own_users(question: Question) -> list[User]:
-    """Return the active users of the company. Platform admins are left out, because users of a company must not
-    learn about the tokens of platform admins.
+    """Return the active users of the company, without platform admins. Users of a company must not learn about the
+    tokens of platform admins.
     """
     company_id = question.company.id
     return [

@@ -14,7 +14,7 @@ LONGEST_ID: Final = 64
 
 
 class RequestShown(Model):
-    """A request in a list. `code` and `why` give the reason of a refusal, also if only a part of a batch or a
+    """A request in a list. `code` and `why` give the reason of a refusal, even if only a part of a batch or
     document was refused.
     """
 

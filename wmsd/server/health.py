@@ -32,8 +32,8 @@ PUBLIC: Final = (
     *("switched_off", "doubted_since"),
     *("companies_unprepared", "companies_unavailable", "files_that_cannot_be_written"),
 )
-"""The keys of a check that are shown to callers without a valid token. The number of free bytes is hidden, for
-example, because it would show whether an attack succeeds. A whole percentage reveals little.
+"""The keys of a check that callers without a valid token see. The number of free bytes is not among them, because
+it shows an attacker whether an attack works. A whole percentage reveals little.
 """
 
 
@@ -115,8 +115,8 @@ async def _database(installation: Installation, caller: Caller | None) -> dict[s
 async def _named(
     installation: Installation, found: Mapping[str, AbstractSet[int]], caller: Caller | None
 ) -> dict[str, list[str]]:
-    """Return `found` with company codes in place of company ids. Companies that the caller may not use are left
-    out. Return an empty dict unless the caller is a platform admin.
+    """Return `found` with company codes in place of company ids. Leave out companies that the caller may not use.
+    If the caller is not a platform admin, return an empty dict.
     """
     if caller is None or not has_role(caller.role, "platform-admin") or not any(found.values()):
         return {}
@@ -155,8 +155,8 @@ async def wrong_clock(installation: Installation, jobs: Jobs) -> clock_verdict.W
 async def _clock(installation: Installation, jobs: Jobs) -> dict[str, Any]:
     """Return the result of the clock check.
 
-    The result reports companies whose last change is in the future. These companies do not make the check fail:
-    the clock reaches the time of the change by itself.
+    The result also reports companies whose last change is in the future. They do not make the check fail, because
+    the clock will pass the time of that change.
     """
     known, found = jobs.clock_watch.known, dict[str, Any](ok=True)
     if known.doubted_since is not None:
@@ -193,8 +193,8 @@ async def _frozen(installation: Installation) -> dict[str, str]:
 
 
 def _moves(installation: Installation, frozen: Mapping[str, str]) -> dict[str, Any]:
-    """Check whether a company has been frozen for too long, and return the result. An old freeze may have been
-    forgotten.
+    """Check whether a company has been frozen for too long, and return the result. An admin may have forgotten an
+    old freeze.
     """
     oldest = min(frozen.values())
     is_meant = age(oldest, installation.clock.now()) < LONG
@@ -202,8 +202,8 @@ def _moves(installation: Installation, frozen: Mapping[str, str]) -> dict[str, A
 
 
 async def _keys(installation: Installation, seen: Seen | None) -> dict[str, Any]:
-    """Check whether the keys of the installation would survive the loss of this machine, and return the result.
-    `seen` is the state of the backups.
+    """Check whether the keys of the installation survive the loss of this machine, and return the result. `seen`
+    is the state of the backups.
     """
     known = await read_platform(installation, read_known_keys)
     if known is None:

@@ -48,7 +48,7 @@ from wmsd.tenants.accounts import ending_tokens, token_store
 
 LOG = logging.getLogger("wmsd.jobs")
 NOTICE_CHANGES_SECONDS = 0.5
-"""The seconds between two checks for changes that commands have made. A running server must notice such a change
+"""The seconds between two checks for changes by commands. A running server must notice a change by a command
 within a second.
 """
 
@@ -192,7 +192,9 @@ class Jobs:
             self.imports.end_of({each.id for each in known.values() if each.suspended_at is not None})
 
     async def try_failed_writes(self) -> None:
-        """Check whether failed disks work again, even if no request writes."""
+        """Write to each file whose writes have failed, to learn whether its disk works again. This does not wait
+        for a request that writes.
+        """
         for database in (self._installation.platform, *self._installation.files.databases):
             if database.writes.failure is not None:
                 with suppress(*STORAGE_FAILURES):
@@ -201,8 +203,8 @@ class Jobs:
                     await database.try_to_write()
 
     async def write_logs_back(self) -> None:
-        """Write large write-ahead logs back into their database files. A failure is logged, because otherwise the
-        write-ahead logs would grow unnoticed.
+        """Write large write-ahead logs back into their database files. Log each failure, so that an admin notices
+        that a write-ahead log grows.
         """
         known = [self._installation.platform, *self._installation.files.open]
         sizes = await asyncio.to_thread(lambda: {each: log_bytes(each.path) for each in known})
@@ -228,7 +230,7 @@ class Jobs:
         await self.room_watch.look()
 
     async def keep_today(self) -> None:
-        """Read the figures of the page Today again that have changed. Then notify open pages."""
+        """Read the changed figures of the page Today again, and notify open pages."""
         try:
             await self.today.keep()
         finally:
@@ -265,7 +267,7 @@ class Jobs:
         """Tidy each open file, and once a day also each closed file. This way, unused companies cause almost no
         work.
 
-        If the file of one company fails, the files of the other companies are tidied all the same.
+        If the file of one company fails, continue with the files of the other companies.
         """
         files, now = self._installation.files, self._clock.monotonic()
         for company_id, company in (await self._installation.access.companies()).items():
@@ -290,8 +292,8 @@ class Jobs:
         """Delete old test receivers, events, idempotency keys and deliveries, a few at a time, so that requests do
         not wait.
 
-        Subscriptions that have failed for days are switched off. Once a day, SQLite's statistics are refreshed:
-        without statistics SQLite picks bad plans as tables grow.
+        Also switch off subscriptions that have failed for days. Once a day, refresh SQLite's statistics: with
+        outdated statistics, SQLite picks bad plans.
         """
         for some in (end_old_receivers, forget_old_events, forget_old_keys, forget_old_deliveries):
             while await database.write(some, is_quiet=True):  # quiet: deletions make nothing due

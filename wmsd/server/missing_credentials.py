@@ -1,4 +1,5 @@
-"""Keeps the list of tasks after a restore up to date: it names the webhooks whose credentials must be set again.
+"""Keeps the list of tasks after a restore up to date. The list names the webhooks whose credentials must be set
+again.
 
 The file of each company records which webhooks lack credentials. This module copies these records to the list in
 `platform.db`.
@@ -36,8 +37,8 @@ ADD: Final = """
     )
     ON CONFLICT (kind, key) WHERE done_at IS NULL DO UPDATE SET name = excluded.name, host = excluded.host
 """
-"""The SQL that adds a webhook to the list of tasks. A webhook that an admin has dismissed is added again only
-after its credentials are lost again.
+"""The SQL that adds a webhook to the list of tasks. If an admin has dismissed the webhook, it is added only if its
+credentials were lost again later.
 """
 RENEWED: Final = """
     UPDATE recovery_entries SET done_at = :now, done_as = 'renewed'

@@ -11,32 +11,30 @@ from wmsd.settings.paths import Layer, Values
 
 ENVIRONMENT: Final = "WMSD_"
 NOT_SETTINGS: Final = frozenset({"WMSD_CONFIG", "WMSD_URL", "WMSD_TOKEN", "WMSD_COMPANY"})
-"""The variables that begin with WMSD_, but are not settings. WMSD_CONFIG names the configuration file. The
-examples in the guide and the reference use the others.
+"""The variables that begin with WMSD_, but are not settings. WMSD_CONFIG names the configuration file. The other
+variables are from examples in the guide and the reference.
 """
 OF_A_CLUSTER: Final = re.compile(
     r"WMSD(_SERVER|_WEB)?_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP)(_(PROTO|PORT|ADDR))?)"
 )
 """The variables that Kubernetes and similar systems set for a service named wmsd, wmsd-server or wmsd-web."""
 URL_OF_A_CLUSTER: Final = re.compile(r"WMSD(_SERVER|_WEB)?_PORT")
-"""Further variables that Kubernetes sets, such as WMSD_PORT. A user may have set them too, so they count as set by
-a cluster only if the value is a URL such as tcp://10.0.0.7:80.
+"""Further variables that Kubernetes sets, such as WMSD_PORT. A user may have set them too. Therefore they count as
+set by Kubernetes only if the value is a URL such as tcp://10.0.0.7:80.
 """
 LISTENING: Final = re.compile("(port|host|address|bind)$")
-"""Finds names that users know from other programs for the setting `listen`: variables that end in `port`, for
-example.
-"""
+"""Finds the ends of names that other programs use for the setting `listen`, such as `port`."""
 PROXIES: Final = ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy")
 """The variables that other programs read a proxy from."""
 NEAR: Final = 0.7
-"""If the similarity of two variable names is at least this number, one counts as a misspelling of the other. The
-similarity of equal names is 1.
-"""
+"""The least similarity of two names if one is a misspelling of the other. Equal names have the similarity 1."""
 
 
 def from_environment(environment: Mapping[str, str] | None) -> tuple[Layer, list[str]]:
-    """Return the settings from the environment, by default from `os.environ`. Also return an error sentence for
-    each variable that looks like a misspelt setting, or that sets a list of tables.
+    """Return the settings from the environment, by default from `os.environ`.
+
+    Also return an error sentence for each variable that looks like a misspelt setting, or that sets a list of
+    tables.
     """
     environment = os.environ if environment is None else environment
     known = _known()
@@ -91,7 +89,7 @@ def _known() -> dict[str, tuple[str, str]]:
 
 
 def _is_meant(name: str, text: str) -> bool:
-    """Return True if the unknown variable was probably intended as a setting."""
+    """Return True if the unknown variable `name` with the value `text` was probably intended as a setting."""
     if not name.startswith(ENVIRONMENT) or name in NOT_SETTINGS or name in _known():
         return False
     return not _is_of_a_cluster(name, text)
@@ -104,8 +102,8 @@ def _is_of_a_cluster(name: str, text: str) -> bool:
 
 
 def _nearest_variable(name: str) -> str | None:
-    """Return the known variable that the unknown variable `name` probably means. Return None if no known variable
-    has the same end, or a very similar name.
+    """Return the known variable that the unknown variable `name` probably means: one that ends with this name, or
+    a very similar one. Return None if there is no such variable.
     """
     names = _known()
     ending = LISTENING.sub("listen", name.removeprefix(ENVIRONMENT).lower())
@@ -114,8 +112,8 @@ def _nearest_variable(name: str) -> str | None:
 
 
 def nearest_name(name: str, known: Iterable[str]) -> str:
-    """Return the end of an error sentence about the unknown `name`: "; did you mean X?", where X is the most
-    similar known name. Return only "." if no known name is similar.
+    """Return the end of an error sentence about the unknown `name`. It is "; did you mean X?", where X is the most
+    similar name in `known`. It is only "." if no known name is similar.
     """
     nearest = _nearest(name, known, 0.4)
     return "." if nearest is None else f"; did you mean {nearest}?"

@@ -26,7 +26,9 @@ demo.
 
 
 class Layer(NamedTuple):
-    """The settings from one source. `text` is the content of the configuration file, or "" for other sources."""
+    """The settings from one source. `text` is the content of the configuration file. It is "" if the source is not
+    a file.
+    """
 
     kind: Literal["file", "environment", "command line"]
     name: str
@@ -35,8 +37,9 @@ class Layer(NamedTuple):
 
     @property
     def folder(self) -> Path:
-        """The folder to which the source's paths are relative: the folder of the configuration file. For a pipe
-        and for other sources, it is the current directory. Raise OSError if the current directory was removed.
+        """The folder for the relative paths of this source. For a configuration file, it is the file's folder. For
+        a pipe and for other sources, it is the current directory. Raise OSError if the current directory was
+        removed.
         """
         is_file = self.kind == "file" and not Path(self.name).is_fifo()
         return Path(self.name).absolute().parent if is_file else Path.cwd()
@@ -86,7 +89,7 @@ def _placed(layer: Layer, fields: Mapping[str, FieldInfo], values: Mapping[str, 
 def from_folder(layer: Layer, value: str) -> str:
     """Return the path `value` of this source as an absolute path.
 
-    Return it unchanged if it is relative to the current directory, and this directory was removed.
+    If the path is relative to the current directory, and this directory was removed, return `value` unchanged.
     """
     if Path(value).is_absolute():
         return value
@@ -98,8 +101,8 @@ def from_folder(layer: Layer, value: str) -> str:
 
 
 def with_defaults(settings: Settings, values: Values) -> Settings:
-    """Return the settings with an absolute data folder, and with the default backup folder if `values` have no
-    `backup.folder`.
+    """Return the settings with an absolute data folder. If `values` have no `backup.folder`, also set the default
+    backup folder.
     """
     data = from_folder(Layer("command line", "", {}), settings.server.data)
     changed: dict[str, Any] = {"server": settings.server.model_copy(update={"data": data})}
@@ -109,11 +112,11 @@ def with_defaults(settings: Settings, values: Values) -> Settings:
 
 
 def default_backups(data: Path) -> Path:
-    """Return the default folder for backups. It is next to the real data folder. Its name is the name of the data
-    folder, followed by `BESIDE`.
+    """Return the default folder for backups.
 
-    If `data` is a link, the folder to which it leads counts. Two data folders never share a backup folder. The
-    backup folder of a demo is inside the data folder.
+    It is next to the data folder. Its name is the name of the data folder, followed by `BESIDE`. If `data` is a
+    link, the folder to which the link leads counts as the data folder. Two data folders never share a backup
+    folder. The backup folder of a demo is inside the data folder.
     """
     inside = data / INSIDE
     if os.path.isdir(inside):  # noqa: PTH112  (a folder that this user may not see counts as missing)

@@ -24,7 +24,7 @@ IN_FILES: Final = {
     "must be true or false": "must be true or false, without quotation marks",
     "must be a whole number": "must be a whole number without quotation marks{example}",
 }
-"""The error messages for a wrong type in a configuration file, by the message of the API for the same error."""
+"""The error messages for a wrong type in a configuration file. Each key is the API's message for this error."""
 
 
 def layers_of(
@@ -135,8 +135,8 @@ def _unknown(layer: Layer) -> Iterator[Mistake]:
 
 
 def _invalid(layers: Sequence[Layer], values: Values, is_file: bool) -> Iterator[Mistake]:
-    """Yield the errors in `values`, the merged values of the layers. With `is_file`, numbers and texts are
-    different types.
+    """Yield the errors in `values`, the merged values of the layers. If `is_file` is False, a text may stand for a
+    number.
     """
     try:
         Settings.model_validate(values, strict=is_file)
@@ -153,8 +153,8 @@ def _invalid(layers: Sequence[Layer], values: Values, is_file: bool) -> Iterator
 
 
 def _in_words(text: str, section: str, key: str) -> str:
-    """Return the error `text` in words for a configuration file. An error about a wrong type gets the default as
-    an example. Any other error stays unchanged.
+    """Return the error `text` in words for a configuration file. If the type is wrong, give the default as an
+    example. Leave other errors unchanged.
     """
     text = text.removeprefix("Value error, ")
     if text not in IN_FILES:
@@ -164,9 +164,8 @@ def _in_words(text: str, section: str, key: str) -> str:
 
 
 def errors_together(layers: Sequence[Layer]) -> list[Mistake]:
-    """Return the errors of settings that contradict each other, although each of them alone is valid.
-
-    The settings may come from different sources.
+    """Return the errors in the merged settings of all layers. If there are none, return the contradictions between
+    valid settings.
     """
     merged = _merged(layer.values for layer in layers)
     if invalid := list(_invalid(layers, merged, False)):
@@ -178,10 +177,9 @@ def errors_together(layers: Sequence[Layer]) -> list[Mistake]:
 
 
 def _source(layers: Sequence[Layer], section: str, text: str) -> str:
-    """Return the name of the source of an error: the last layer that sets one of the settings in the sentence
-    `text`.
+    """Return the name of the source of an error: the last layer that sets a setting named in the sentence `text`.
 
-    If no layer sets any of them, return the last layer with this section.
+    If no layer sets any of them, return the name of the last layer with this section.
     """
     named = {(section, word) for word in re.findall(r"\w+", text)} | set(re.findall(r"(\w+)\.(\w+)", text))
     of_section = [layer for layer in layers if section in layer.values]
@@ -208,7 +206,7 @@ def _conflicts(settings: Settings) -> Iterator[Mistake]:
 
 
 MOST_LINES: Final = 20
-"""How many lines that are not valid TOML are skipped, at most. A file with more such lines is hardly a
+"""How many lines that are not valid TOML are skipped, at most. A file with more invalid lines is probably not a
 configuration file.
 """
 
@@ -228,7 +226,7 @@ def read_partial_settings(
 ) -> Salvaged:
     """Read the settings, and skip invalid values.
 
-    In place of an invalid value, use the value of the source with the next lower priority, or the default.
+    An invalid value is replaced by the value of the source with the next lower priority, or by the default.
     """
     wrong: list[str] = []
     layers = [] if file is None else [_read_right(file, wrong)]
@@ -247,7 +245,7 @@ def read_partial_settings(
 
 
 def _right_alone(section: str, keys: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings in `keys` that are valid on their own, while all other settings have their defaults."""
+    """Return those settings in `keys` that are valid if all other settings have their defaults."""
     return {
         key: value
         for key, value in keys.items()
@@ -260,9 +258,9 @@ def _nothing(section: str, keys: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read_right(file: Path, wrong: list[str]) -> Layer:
-    """Read a file. Skip lines that are no TOML and settings that are invalid, and add the errors to `wrong`.
+    """Read a file without its invalid lines and settings, and add an error for each to `wrong`.
 
-    If there are lines that are no TOML, only the first error is added, because it may have caused the others.
+    If some lines are not valid TOML, add only the first error, because it may have caused the others.
     """
     try:
         lines = text_of(file).split("\n")

@@ -30,7 +30,7 @@ LISTED: Final = (
 
 
 class NoToml(ValueError):
-    """The error for text that is no TOML. `line` is the line in which the problem begins, from 1 on."""
+    """The error for text that is not valid TOML. `line` is the line in which the problem begins, from 1 on."""
 
     def __init__(self, line: int, sentence: str) -> None:
         super().__init__(sentence)
@@ -52,7 +52,7 @@ def read_toml(text: str) -> dict[str, Any]:
 
 
 def _what_is_wrong(said: str, number: int, lines: Sequence[str]) -> str:
-    """Return a sentence in plain words for `said`, the library's error about the line with this number, from 1."""
+    """Return the library's error `said` in plain words. `number` is the number of its line, from 1."""
     line = lines[number - 1]
     setting = SETTING.match(line)
     name, value = (line.strip(), "") if setting is None else (setting[1], setting[2])
@@ -79,8 +79,10 @@ def _what_is_wrong(said: str, number: int, lines: Sequence[str]) -> str:
 
 
 def _meant(line: str, name: str, default: Any) -> str:
-    """Return a sentence that says how to write the value of the setting `name`. The type of `default` says which
-    type the value must have. If `default` is None, the setting is unknown, and its value counts as a text.
+    """Return a sentence that says how to write the value of the setting `name`.
+
+    The value must have the type of `default`. If `default` is None, the setting is unknown, and the value must be
+    a text.
     """
     if isinstance(default, bool):
         answer = ANSWER.match(line)
@@ -98,15 +100,15 @@ def _meant(line: str, name: str, default: Any) -> str:
 
 
 def _default(lines: Sequence[str], name: str) -> Any:
-    """Return the default of the setting `name` in the last section that the lines begin. Return None if there is
-    no such setting.
+    """Return the default of the setting `name` in the section to which the last of `lines` belongs. Return None if
+    there is no such setting.
     """
     section = next((found[1] for line in reversed(lines) if (found := SECTION.match(line))), "")
     return default_of(section, name)
 
 
 def _beginning(lines: list[str], number: int) -> int:
-    """Return the number of the line in which a value begins. `number` is the line in which the value ends."""
+    """Return the number of the line in which a value begins. `number` is the line in which this value ends."""
     import tomllib
 
     for before in range(number - 1, 0, -1):

@@ -1,8 +1,8 @@
-"""Reasons and queries that higher packages contribute to lower packages. A lower package must not import a higher
-one.
+"""Reasons and queries that some packages provide for other packages. For example, the package for returns gives
+the package for articles its reasons against a change of an article.
 
-The higher packages are imported only when a lower package first uses their contributions. Most commands do not use
-any contributions, and start faster without the import.
+The package that uses the reasons must not import the packages that provide them. So this module imports them, but
+only when their reasons are first needed. Most commands do not need them, and start faster without the import.
 """
 
 from collections.abc import Iterator

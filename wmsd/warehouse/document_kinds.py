@@ -13,4 +13,4 @@ from wmsd.warehouse.sales_orders.kind import SALES_ORDERS
 DOCUMENTS: Final[tuple[DocumentKind, ...]] = (SALES_ORDERS, PURCHASE_ORDERS, RECEPTIONS, RETURNS, COUNTS)
 
 SERIES_NAMES: Final = (*(kind.table.series for kind in DOCUMENTS), SERIES)
-"""The names of all series of codes: those of the document kinds, and that of packaging movements."""
+"""The names of all series of codes. Each document kind has a series, and packaging movements have a series."""

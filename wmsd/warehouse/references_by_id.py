@@ -1,4 +1,6 @@
-"""The fields that refer to other records by id. Some interfaces can also show these other records."""
+"""Declares the fields that have the ids of other records. Some interfaces can show these other records together
+with the first record.
+"""
 
 from typing import Final
 
@@ -11,10 +13,11 @@ from wmsd.warehouse.document_kinds import DOCUMENTS
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A reference from one record to another. The field `id_field` has the id of the other record, such as
-    `article_id`. An interface can show the other record in the field `name`, such as `article`.
+    """A field that refers to another record. `id_field` is the name of the field with the other record's id, such
+    as `article_id`. In some interfaces, the field `name` shows the other record, such as `article`.
 
-    `find` is the operation that finds records by ids. One call finds all records that an answer refers to.
+    `find` is the operation that finds records by ids. One call finds all records to which the records of an answer
+    refer.
     """
 
     name: str
@@ -33,4 +36,4 @@ REFERENCES: Final[tuple[Reference, ...]] = (
         if any(kind.table is referred for other in DOCUMENTS for referred in other.table.references.values())
     ),
 )
-"""All references from one record to another."""
+"""All fields that refer to other records."""

@@ -1,4 +1,4 @@
-"""Suggestions for a code that no record has: `MAIN` for `main`, `BOLT-8` for `Bolt 8`."""
+"""Suggestions for unknown codes. For example, `MAIN` is suggested for `main`, and `BOLT-8` for `Bolt 8`."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -17,22 +17,24 @@ class Key(NamedTuple):
 
 
 def similar_code(tx: Transaction, table: str, typed: str) -> str | None:
-    """Return the code in `table` that the user probably meant by `typed`.
+    """Return the code in `table` that the user probably meant with `typed`.
 
-    Return None if no code, or more than one code, is similar.
+    Return None if no code is similar, or if several codes are similar.
     """
     keys = keys_of(typed)
     return nearest(keys, codes_by_key(tx, table, set(keys)))
 
 
 def no_such(tx: Transaction, noun: str, table: str, typed: str) -> Problem:
-    """Return a Problem (404) that names the unknown code `typed` and the most similar known code, if any."""
+    """Return a Problem (404) that names the unknown code `typed`. If there is a similar known code, it also names
+    this code.
+    """
     return not_found(f"{noun} as {typed}", similar_code(tx, table, typed))
 
 
 def codes_by_key(tx: Transaction, table: str, wanted: set[Key]) -> dict[Key, str | None]:
-    """Find the codes in `table` for the keys in `wanted`. The result has the code of each key, or None if several
-    codes have the key. Keys without a code are missing.
+    """Find the codes in `table` whose keys are in `wanted`, and return them by key. If several codes have a key,
+    its value is None. If no code has a key, the result does not contain the key.
     """
     found: dict[Key, str | None] = {}
     for (code,) in tx.rows(f"SELECT code FROM {table}"):
@@ -43,7 +45,7 @@ def codes_by_key(tx: Transaction, table: str, wanted: set[Key]) -> dict[Key, str
 
 
 def keys_of(code: str) -> list[Key]:
-    """Return the keys under which similar codes are compared, the most exact key first.
+    """Return the keys of a code, the most exact key first. Two codes are similar if they have a key in common.
 
     A sign between two digits is not ignored: `1-15` is not similar to `11-5`, and `10.5` is not similar to `105`.
     """

@@ -14,8 +14,8 @@ class Batches(Generic[Item]):
 
     While the queue `waiting` has items, the thread calls `write` at most once every `seconds`. The function
     `write` must remove the items that it has written. If `write` raises an error, the thread calls `failed` with
-    the error, and continues. If the thread cannot be started, wmsd tries again when the next item arrives. Callers
-    may also call `write` directly.
+    the error, and continues. If the thread cannot be started, this is tried again when the next item arrives.
+    Callers may also call `write` directly.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class Batches(Generic[Item]):
 
     @property
     def has_some(self) -> bool:
-        """True if items wait to be written, or lost items are not yet reported."""
+        """True if items wait to be written, or if `count_lost` has not yet reported all lost items."""
         return bool(self.waiting or self._lost)
 
     def take(self, item: Item) -> None:

@@ -51,8 +51,9 @@ class Disk(NamedTuple):
 
     @property
     def fraction_to_shares(self) -> float:
-        """How full the disk is, as a fraction. From 1 on, companies have to share the disk (see `SHARED_PERCENT`).
-        0 is an empty disk.
+        """Return how near the disk is to the point at which companies have to share it (see `SHARED_PERCENT`).
+
+        0 means an empty disk. From 1 on, companies have to share the disk.
         """
         return (self.all - self.free) / max(1, self.all * (100 - SHARED_PERCENT) / 100)
 

@@ -22,7 +22,7 @@ Stored = TypeVar("Stored", bound=BaseModel)
 def find_in_json_file(file: Path, model: type[Stored], most: int = -1) -> Stored | None:
     """Return the model in the file, or None if the file is missing, cannot be read or has other content.
 
-    At most `most` bytes are read, or the whole file by default. A file of wmsd is never larger than `most`.
+    Read at most `most` bytes, by default the whole file. A file that wmsd has written is never longer than `most`.
     """
     try:
         with file.open("rb") as opened:
@@ -37,7 +37,7 @@ def read_json_file(file: Path, otherwise: Stored, most: int = -1) -> Stored:
 
 
 def write_json_file(file: Path, kept: BaseModel) -> None:
-    """Write the model `kept` to the file, and replace the old content. The owner of the folder owns the file.
+    """Write the model `kept` to the file, and replace the old content. The file gets the owner of the folder.
     Raise OSError if that fails.
     """
     replace_private(file, kept.model_dump_json(indent=1).encode())

@@ -17,10 +17,10 @@ LONGEST: Final = 256
 
 
 def machine_time_zone(environment: Mapping[str, str] = os.environ, root: Path = ROOT) -> str | None:
-    """Return the name of the machine's time zone. Return None if no name is known.
+    """Return the name of the machine's time zone, or None if the name cannot be found.
 
-    The name comes from the variable TZ, otherwise from the link /etc/localtime or from /etc/timezone. No name is
-    known if TZ contains a rule, or if the zone is set by a file without a name.
+    The name comes from the variable TZ, otherwise from the link /etc/localtime or from /etc/timezone. There is no
+    name if TZ contains a rule, or if /etc/localtime is a copy of a zone's file instead of a link.
     """
     said = environment.get("TZ")
     if said is not None:

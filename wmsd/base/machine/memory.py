@@ -29,8 +29,8 @@ def machine_memory() -> int:
 
 
 def limits(group_of_process: Path, groups: Path) -> Iterator[int]:
-    """Yield the limits in bytes of a process's control group and of the groups above it (cgroups(7), version
-    2).
+    """Yield the memory limits, in bytes, of a process's control group and of the groups above this group
+    (cgroups(7), version 2).
     """
     try:
         name = group_of_process.read_text(encoding="utf-8").rpartition("0::/")[2].strip()
@@ -60,8 +60,8 @@ def keep_little() -> None:
     back to the system.
 
     A small number of arenas also helps when the system gives no more memory: a thread then takes memory from an
-    existing arena. Otherwise the C library would try to create another arena and fail, and Python aborts if there
-    is no memory even for the error.
+    existing arena. With more arenas, the C library would try to create another one and fail. Python aborts if
+    there is no memory even for the error.
     """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:

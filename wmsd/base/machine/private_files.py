@@ -11,7 +11,9 @@ from typing import IO
 
 
 def give_to_owner_of(folder: Path, path: Path) -> None:
-    """Set the owner of `path` to the owner of `folder`. Only root can do this, and only root needs to."""
+    """Set the owner of `path` to the owner of `folder`. Do nothing if this process is not root, because only root
+    can do this.
+    """
     owner = folder.stat()
     with suppress(PermissionError):
         os.chown(path, owner.st_uid, owner.st_gid, follow_symlinks=False)
@@ -47,14 +49,16 @@ def new_durable(path: Path) -> Iterator[IO[bytes]]:
 
 
 def write_private(path: Path, content: bytes) -> None:
-    """Write a new file of the folder's owner and sync it to the disk. Raise OSError, such as FileExistsError."""
+    """Write a new file that belongs to the folder's owner, and sync it to the disk. Raise OSError, such as
+    FileExistsError.
+    """
     with new_durable(path) as file:
         file.write(content)
 
 
 def replace_private(path: Path, content: bytes) -> None:
-    """Write or replace a file of the folder's owner. The file changes whole or not at all. Raise OSError if that
-    fails.
+    """Write a file that belongs to the folder's owner, or replace it. The file changes whole or not at all. Raise
+    OSError if that fails.
     """
     unfinished = path.with_name(f"{path.name}.new")
     unfinished.unlink(missing_ok=True)

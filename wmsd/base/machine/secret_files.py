@@ -1,4 +1,4 @@
-"""Files of the settings in which an admin has stored one secret.
+"""Files in which an admin has stored one secret each. The settings contain the paths of these files.
 
 The functions raise OSError if a file cannot be read. They raise ValueError, with a sentence that names the file,
 if its content is not valid. No sentence reveals any part of the secret.

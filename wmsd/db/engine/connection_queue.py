@@ -37,8 +37,8 @@ ROWS_AT_A_TIME: Final = 64
 
 @dataclass(slots=True)
 class Work:
-    """A unit of work, and the future of the caller that waits for it. When the work has run, also its result or
-    error.
+    """A unit of work, and the future for which its caller waits. After the work has run, `result` or `error` is
+    set.
     """
 
     action: Callable[[Any], Any]
@@ -47,17 +47,17 @@ class Work:
     until: float = math.inf
     """The monotonic time at which the work is interrupted, if it is a read."""
     is_quiet: bool = False
-    """True if `after_commit` need not be called for this work."""
+    """True if the writer need not call `after_commit` for this work."""
     result: Any = None
     error: BaseException | None = None
 
     @property
     def is_over(self) -> bool:
-        """True if the time limit has passed, or if the caller waits no longer."""
+        """True if the time limit has passed, or if the caller has stopped waiting."""
         return self.future.cancelled() or time.monotonic() > self.until
 
     def settle(self) -> None:
-        """Set the result or the error in the future, unless the caller waits no longer."""
+        """Set the result or the error in the future, unless the caller has stopped waiting."""
         if self.future.done():
             return
         if self.error is None:
@@ -90,7 +90,7 @@ class RunningRead:
             self._work = None
 
     def break_off_if_over(self, connection: sqlite3.Connection) -> None:
-        """Interrupt the read if its time limit has passed or its caller waits no longer.
+        """Interrupt the read if its time limit has passed, or if its caller has stopped waiting.
 
         The lock ensures that this does not interrupt the next read by mistake.
         """
@@ -131,8 +131,8 @@ class ConnectionQueue:
         self.run_group = run_group
         self.largest_group = LARGEST_GROUP
         self.gathers = False
-        """True if the queue waits for the end of the event loop's current iteration, and then starts all work of
-        that iteration as one group. Writes in one group share a commit, which is faster.
+        """If True, the queue starts all work of one iteration of the event loop as one group at its end. Writes in
+        one group share a commit, which is faster.
         """
         self.after_group: Callable[[list[Work]], None] | None = None
         self.before_work: Callable[[sqlite3.Connection], None] | None = None
@@ -166,8 +166,8 @@ class ConnectionQueue:
     ) -> "ConnectionQueue":
         """Open a queue as `open` does, and let aiosqlite manage the connection and close it later.
 
-        aiosqlite runs a separate thread for the connection. The connection is opened before aiosqlite gets it: if
-        aiosqlite opened it and failed, this thread might outlive the event loop.
+        aiosqlite runs a separate thread for the connection. This method opens the connection itself, and then
+        passes it to aiosqlite. If aiosqlite failed to open a connection, its thread could outlive the event loop.
         """
         queue = await cls.open(workers, connect, run_group)
         owner = aiosqlite.Connection(lambda: queue._connection, iter_chunk_size=ROWS_AT_A_TIME)
@@ -257,8 +257,8 @@ class ConnectionQueue:
     def _run_groups(self, loop: asyncio.AbstractEventLoop) -> None:
         """Run groups on a worker thread until no work waits.
 
-        Also stop when another connection needs a thread: the remaining groups run after that. The results of each
-        group are delivered as soon as the group is done.
+        Also stop if another connection needs a thread. The remaining groups then run when a thread is free again.
+        The results of each group are delivered as soon as the group is done.
         """
         is_last = False
         while not is_last:

@@ -63,7 +63,8 @@ class Database(FileConnections):
     ) -> Awaitable[Result]:
         """Run the action as a unit of work. Return its result after the commit.
 
-        Raise the errors of the action; nothing is changed then. If `is_quiet`, `after_commit` need not be called.
+        If the action raises an error, roll back its changes and raise the error. If `is_quiet`, `after_commit`
+        need not be called.
         """
         self.last_used, actor = self._clock.monotonic(), actor or self._who
         write_first = partial(self._write_first, action, actor, is_quiet)
@@ -95,9 +96,9 @@ class Database(FileConnections):
         """Run the action on one snapshot, and return its result. The snapshot contains every commit before this
         call.
 
-        If the action takes too long, it is interrupted and runs again from its beginning, on a thread. Therefore
-        it must have no effect except its result. `until` is a time of `time.monotonic`. Raise OutOfTime after that
-        time.
+        An action that takes too long is interrupted, and runs again from its beginning on a thread. Therefore the
+        action must have no effect except its result. `until` is a time limit on the clock of `time.monotonic`.
+        Raise OutOfTime if the limit has passed.
         """
         self.last_used = self._clock.monotonic()
         return self._inline_reader.submit(action, actor, until)

@@ -81,13 +81,13 @@ def is_damage(error: Exception) -> bool:
 
 
 def is_of_disk(error: sqlite3.Error) -> bool:
-    """Return True if the cause is the disk: full, failing, read-only or missing."""
+    """Return True if the cause of the error is the disk: it is full, failing, read-only or missing."""
     return _name(error).startswith(DISK)
 
 
 def is_in_doubt(error: BaseException) -> bool:
-    """Return True if the changes of a failed commit may still be in the log. This happens if the log was written
-    but could not be synced.
+    """Return True if the changes of a failed commit may still be in the write-ahead log. This happens if the log
+    was written but could not be synced.
 
     The driver does not distinguish a failed sync from other I/O errors.
     """

@@ -1,7 +1,7 @@
 """The connections to a SQLite file: a writer, an inline reader, and a few readers on threads.
 
-Each connection is opened when it is first needed. When other processes start or stop using the file, all
-connections are closed, because they must be reopened in another mode.
+Each connection is opened when it is first needed. A file is open in one of two modes: shared with other processes,
+or not shared. When the mode changes, all connections are closed and reopened.
 """
 
 import asyncio
@@ -29,13 +29,13 @@ from wmsd.db.engine.write_ahead_log import WriteAheadLog
 
 Result = TypeVar("Result")
 DESCRIPTORS_OF_A_CONNECTION = 2
-"""The file descriptors of a connection: the file and its log. All connections share one more for the log's
-index.
+"""The file descriptors of a connection: one for the file and one for its write-ahead log. All connections share
+one more descriptor for the log's index.
 """
 PATIENCE_SECONDS = 10.0
-"""How many seconds `share` waits for processes that copy the file before it reopens the file."""
+"""How many seconds `share` waits until other processes have copied the file. After that, it reopens the file."""
 STATES: Final = count()
-"""A counter that gives each new state of any file its number."""
+"""A counter. Each new state of any file gets the next number."""
 
 
 class FileConnections:
@@ -124,8 +124,8 @@ class FileConnections:
 
     @property
     def is_writing(self) -> bool:
-        """True if the writer works longer on its current group than a quick group takes. This is also True while
-        the writer is being closed.
+        """True if the current group of writes takes longer than a quick group. A writer that is being closed
+        counts too.
 
         Any thread may read this property.
         """
@@ -133,7 +133,7 @@ class FileConnections:
 
     @property
     def state(self) -> int | None:
-        """A number for the present content of the file. As long as the number is the same, all reads return the
+        """A number for the present content of the file. Two reads return the same as long as the number is the
         same.
 
         None while the file is being written, or while another process may write it. The property does not check
@@ -154,7 +154,7 @@ class FileConnections:
         return True
 
     def begin(self) -> bool:
-        """Prepare the opening of a connection.
+        """Prepare the opening of a connection, which the caller does next.
 
         Return True if the connection must keep other processes from opening the file. Raise FileMoved if the file
         was removed or replaced.
@@ -255,7 +255,9 @@ class FileConnections:
             await self._close_each(self._readers.take())
 
     async def close(self) -> None:
-        """Wait for work in progress, then close. If the file was overwritten, move its log aside."""
+        """Wait for work in progress, then close all connections. If another program has overwritten the file, move
+        the file's write-ahead log aside.
+        """
         self._keeps_reader = False
         async with self._sharing:  # a state may be about to be held
             await self._close()

@@ -1,12 +1,12 @@
-"""Detection of a database file that another program has put in the place of the file to which the log belongs.
+"""Detects whether another program has replaced the database file to which a write-ahead log belongs.
 
-A person may copy an old version of the file over the file. If that version has exactly the content with which the
-log began, the log fits it. Replaying the log would then silently undo the copying. Therefore the first transaction
-of a log records the identity of its file. From then on, only pages of the log are written into that file. If the
-file has been written since and contains no page of the log, another program has written it.
+A person may copy an old version of a file over the file. If the write-ahead log began with exactly this old
+content, SQLite accepts the log, and replaying the log silently undoes the copying. Therefore the first transaction
+of a log records the identity of its database file. From then on, wmsd writes only pages of the log into this file.
+If the file has changed since and contains no page of the log, another program has written it.
 
-A whole folder may have been copied, for example to another disk. Then the log is a copy too, and the identities of
-the files prove nothing.
+A whole folder may have been copied, for example to another disk. In this case the log is a copy too, and the
+identities of the files prove nothing.
 """
 
 import os
@@ -22,8 +22,8 @@ LARGEST: Final = 2**63 - 1
 
 
 class Found(NamedTuple):
-    """The identity of a file and of its log. `file` and `log` are inodes. The times belong to the file and are in
-    nanoseconds.
+    """The identity of a database file and of its write-ahead log. `file` and `log` are inodes. `modified` and
+    `changed` are times of the database file in nanoseconds.
 
     `modified` is the time when the content was modified. A copy may preserve it. `changed` is the time when the
     content or the metadata last changed. Only the system sets it.
@@ -43,12 +43,12 @@ def find_file_and_log(path: Path) -> Found:
 
 
 def rows_of_log(path: Path) -> list[LogRow]:
-    """Return all versions of the row of the table `log` that are in the log. Each version contains the name of the
-    log and the identity of its file.
+    """Return all versions of the one row of the table `log` that are in the write-ahead log of `path`. Each
+    version has the name of this log and the identity of its database file.
 
-    Return an empty list if the log is a copy. Some rows may come from a transaction that was rolled back. SQLite
-    is not used, because it would use the schema of the present file, which may be another file. Raise OSError if
-    the file cannot be read.
+    Return an empty list if the write-ahead log is a copy. Some versions may come from a transaction that was
+    rolled back. The log is read without SQLite, because SQLite would use the schema of the present file, which may
+    be another file. Raise OSError if the log cannot be read.
     """
     log = log_of(path.resolve())
     inode = log.stat().st_ino & LARGEST
@@ -58,10 +58,11 @@ def rows_of_log(path: Path) -> list[LogRow]:
 
 
 def was_exchanged(path: Path, row: LogRow) -> bool:
-    """Return True if the file is not the one that `row` identifies. `row` comes from the file's log.
+    """Return True if the file at `path` is not the one that `row` identifies. `row` comes from the write-ahead log
+    of this path.
 
-    The function compares the inode, the times and the pages. Call it only if no process has the file open and the
-    page with the row was not yet copied from the log into the file. Raise OSError if the file cannot be read.
+    The function compares the inode, the times and the pages. Call it only if no process has the file open, and if
+    the page with `row` was not yet copied from the log into the file. Raise OSError if the file cannot be read.
     """
     found = find_file_and_log(path)
     is_written = found.modified != row.found_modified and found.changed > row.found_changed
@@ -69,8 +70,8 @@ def was_exchanged(path: Path, row: LogRow) -> bool:
 
 
 def _has_page_of_log(path: Path) -> bool:
-    """Return True if the file contains a page exactly as it is in the log. Then wmsd has written the file: it was
-    killed while it copied pages from the log into the file.
+    """Return True if a page of the file is exactly as in its write-ahead log. This proves that wmsd has written
+    the file: wmsd was killed while it copied pages from the log into the file.
     """
     with path.open("rb") as file, log_of(path).open("rb") as log:
         for number, page in pages_in(log):

@@ -57,7 +57,7 @@ def check_owner(connection: sqlite3.Connection | Transaction, path: Path, owner:
 
 
 class WrongOwner(StorageError):
-    """The file of another company is at the path of a company's file."""
+    """The error if the file at the path of one company belongs to another company."""
 
     def __init__(self, path: Path, found: str, owner: Owner) -> None:
         super().__init__(

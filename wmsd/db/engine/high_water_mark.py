@@ -29,9 +29,7 @@ def read_mark(of: sqlite3.Connection | Transaction) -> HighWaterMark:
 
 
 def ahead(marks: Mapping[int, HighWaterMark], now: datetime) -> dict[int, str]:
-    """Return the companies whose last change is far in the future. The result is the time of that change, by
-    company id.
-    """
+    """Find the companies whose last change is far in the future. Return the time of this change by company id."""
     latest = timestamps.microseconds(now + FAR_AHEAD)
     late = {company: mark.last_change for company, mark in marks.items() if mark.last_change > latest}
     return {company: timestamps.from_microseconds(change) for company, change in late.items()}

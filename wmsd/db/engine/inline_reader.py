@@ -1,10 +1,12 @@
 """Quick reads, which run on the event loop's own thread.
 
 Moving a read to another thread costs several times more than most reads, because at each statement Python's lock
-passes from one thread to the other and back. Therefore the event loop first tries to run a read itself. The read
-shares one snapshot with the other reads of this turn of the event loop, or runs immediately while turns are long.
-If the read takes longer than `MOMENT_SECONDS`, or would have to wait, it is interrupted, and a thread runs it from
-the beginning. This is safe because a read changes nothing.
+passes from one thread to the other and back. Therefore the event loop first tries to run a read itself. A turn is
+one iteration of the event loop. The reads of one turn share a snapshot. While turns are long, a read runs
+immediately.
+
+A read is interrupted if it takes longer than `MOMENT_SECONDS`, or if it would have to wait. A thread then runs it
+from the beginning. This is safe because a read changes nothing.
 """
 
 import asyncio
@@ -30,24 +32,30 @@ from wmsd.db.engine.worker_threads import WorkerThreads
 
 Result = TypeVar("Result")
 MOMENT_SECONDS: Final = 0.003
-"""The processor time within which a read counts as quick. The time of other threads and processes is not included.
-Otherwise, on a busy machine, quick reads would move to threads, which need further connections.
+"""A read is quick if it takes at most this processor time. The time of other threads and processes is not
+included. Otherwise, on a busy machine, quick reads would move to threads, which need further connections.
 """
 STALL_SECONDS: Final = 0.05
-"""The elapsed time after which a read or a turn counts as waiting for the disk."""
+"""If a read or a turn takes longer than this, wmsd assumes that it waits for the disk. This is elapsed time, not
+processor time.
+"""
 STEPS_BETWEEN_LOOKS: Final = 2000
-"""SQLite's steps between two checks of the clock. SQLite runs a few dozen steps in a microsecond."""
+"""How many steps SQLite runs between two checks of the clock. SQLite runs a few dozen steps in a microsecond."""
 LARGEST_TURN: Final = 64
 TURN_SECONDS: Final = 0.012
-"""The processor time of a turn. Reads that do not fit into this time run in the next turn."""
+"""The processor time that reads may use in one turn. If it is used up, the remaining reads run in the
+next turn.
+"""
 CROWD: Final = 8
-"""If at least this many reads do not fit into a turn, threads run them."""
+"""If at least this many reads remain at the end of a turn, threads run them."""
 PATIENCE_SECONDS: Final = 0.02
-"""How long a read waits for the writer's connection before the reader opens a separate one."""
+"""How long a read waits for the writer's connection. After that, the reader opens a separate connection."""
 OFTEN: Final = 8
-"""If the reader has waited for the writer this many times, it opens a separate connection immediately."""
+"""If reads have waited for the writer's connection this many times, the reader opens a separate connection
+immediately.
+"""
 SHORTAGE_SECONDS: Final = 2.0
-"""How long a read waits for the writer's connection after the reader could not open a separate one."""
+"""How long a read waits for the writer's connection if the reader has failed to open a separate connection."""
 
 
 class NextTurn(Exception):
@@ -97,9 +105,9 @@ class InlineReader:
         self._turn_until = math.inf
         self._turn_stalled_at = math.inf
         self._unbegun = 0
-        """How many reads of this turn did not run, because the turn had no time left."""
+        """How many reads did not run in this turn, because it had no time left."""
         self._again = 0
-        """How many reads this turn has put back at the front of `_waiting`, so that the next turn runs them."""
+        """How many reads of this turn run in the next turn. They are at the front of `_waiting`."""
         self._is_scheduled = False
         self._scheduled_at = 0.0
         self._patience: asyncio.TimerHandle | None = None
@@ -107,15 +115,15 @@ class InlineReader:
         self._waits = 0
         """How often a read had to wait for the writer."""
         self._is_short = False
-        """True if the reader could not open a separate connection the last time."""
+        """True if the reader failed to open a separate connection the last time."""
         self._bounded: sqlite3.Connection | None = None
-        """The writer's connection, while it interrupts statements after `MOMENT_SECONDS`. Otherwise None."""
+        """The writer's connection while it has a time limit of `MOMENT_SECONDS` for statements. Otherwise None."""
         self._touched: sqlite3.Connection | None = None
-        """The writer's connection as long as it may have a time limit, even if setting or removing the limit has
-        failed halfway.
+        """The writer's connection while it may have a time limit. This includes the case that setting or removing
+        the limit has failed halfway.
         """
         self.is_paused = False
-        """True while no connection may be opened here. All work then goes to threads."""
+        """True while this reader may not open a connection. Threads then run all reads."""
 
     @property
     def is_open(self) -> bool:
@@ -204,8 +212,8 @@ class InlineReader:
     def _conclude(self, work: Work) -> None:
         """Pass the result to the waiting caller. If the work was interrupted or not started, run it again.
 
-        Reads for which this turn had no time run in the next turn. If there are many of them, or if the work took
-        too long, threads run them.
+        Work for which this turn had no time runs in the next turn. A thread runs the work if many reads remain, or
+        if the work took too long.
         """
         if isinstance(work.error, NextTurn) and self._unbegun < CROWD:
             work.error = None
@@ -229,10 +237,9 @@ class InlineReader:
             self._touched = None  # last: if memory runs out before this line, the next work tries again
 
     def _wait(self, has_writer: bool) -> None:
-        """Wait a short time for the writer, then open a separate connection.
+        """Wait a short time for the writer's connection, then open a separate connection.
 
-        If the reader has often waited for the writer, or if there is no writer, open the connection without
-        waiting.
+        Do not wait if reads have already waited often, or if there is no writer (`has_writer` is False).
         """
         assert self._loop is not None
         if self._opening is not None:
@@ -250,11 +257,11 @@ class InlineReader:
         self._opening = asyncio.ensure_future(self._open())
 
     async def _open(self) -> None:
-        """Open a separate connection.
+        """Open a separate connection for the waiting reads.
 
-        If that fails, thread readers run the waiting reads. If no thread reader is open, the reads wait longer for
-        the writer. If that was already tried, or if there is no writer, the reads go to the thread readers too,
-        and fail if no reader can be opened.
+        If that fails, the reads go to the thread readers if one of these is open. Otherwise the reads wait longer
+        for the writer. If they have already waited, or if there is no writer, they go to the thread readers too.
+        These reads fail if no thread reader can be opened.
         """
         try:
             new = partial(connect, self._path, busy_seconds=0, alone=self._begin())

@@ -1,8 +1,8 @@
 """Reads of a database's file without SQLite's locks.
 
-When a process closes any descriptor of a file, the system drops all locks of this process on the file, including
-SQLite's (https://sqlite.org/howtocorrupt.html, section 2.2). Therefore a file is read in this way only while no
-connection of this process is open to it, and no connection is opened meanwhile.
+When a process closes any descriptor of a file, the system drops all locks of this process on the file. These
+include SQLite's locks (https://sqlite.org/howtocorrupt.html, section 2.2). Therefore a file is read in this way
+only while this process has no connection to it. Meanwhile, no connection is opened.
 """
 
 import fcntl
@@ -24,9 +24,9 @@ SHARED: Final = (0x40000000 + 2, 510)
 """The position and the number of the bytes that each connection locks (https://sqlite.org/lockingv3.html)."""
 _CHANGED: Final = threading.Condition()
 _open: Final[Counter[Path]] = Counter()
-"""The number of open connections of this process, by file."""
+"""The number of connections that this process has to each file."""
 _held: Final[dict[Path, int]] = {}
-"""The id of the thread that is reading the file without locks, by file."""
+"""The files that a thread is reading without locks. The value is the id of the thread."""
 
 
 def note_opened(path: Path) -> None:
@@ -50,8 +50,8 @@ def note_closed(path: Path) -> None:
 
 @contextmanager
 def unopened_file(path: Path) -> Iterator[bool]:
-    """Yield True if this process has no connection to the file. While this context is open, other threads then
-    cannot open a connection to it.
+    """Yield True if this process has no connection to the file. While this context is open, no other thread can
+    open one.
 
     Yield False if this process has a connection.
     """

@@ -1,22 +1,23 @@
-"""The decision whether a read waits for the next turn (iteration) of the event loop, or runs immediately."""
+"""Decides whether a read waits for the next turn (iteration) of the event loop, or runs immediately."""
 
 import asyncio
 from time import perf_counter
 from typing import Final
 
 LONG_SECONDS: Final = 0.01
-"""Turns count as long if reads have waited longer than this, in seconds, for the last turn. Lists that 32 clients
-request at the same time wait less than this.
+"""Turns count as long if reads have waited more than this many seconds for the last turn. If 32 clients request
+lists at the same time, their reads wait less than this.
 """
 AT_ONCE_SECONDS: Final = 0.002
 
 
 class ReadTurn:
-    """The turns (iterations) of the event loop, as a decision when to run a read. All files share this object.
+    """Decides when to run a read, by the length of the event loop's turns (iterations). All files share this
+    object.
 
-    While turns are short, a read waits for the next turn. There it shares a snapshot with the other reads of its
-    file. While turns are long, a read runs immediately if the time for immediate reads in this turn is not used
-    up. Therefore a task that reads many files does not block other tasks.
+    While turns are short, a read waits for the next turn, and shares a snapshot with other reads of its file.
+    While turns are long, a read runs immediately. Immediate reads have a time limit in each turn. Therefore a task
+    that reads many files does not block other tasks.
     """
 
     def __init__(self) -> None:

@@ -1,6 +1,6 @@
-"""Detection of an open file that was removed, replaced or overwritten by another program.
+"""Detects that an open file was removed, replaced or overwritten by another program.
 
-SQLite does not check this. Writes to a file without a name are lost when the file is closed. If another program
+SQLite does not check this. Writes to a removed file are lost when the file is closed. If another program
 overwrites an open file, the file gets a mixture of the old and the new content.
 """
 
@@ -34,17 +34,17 @@ def identity(path: Path | str) -> Identity | None:
 
 
 def _content(status: os.stat_result) -> tuple[int, int]:
-    """Return size and modification time. They change when the file is written, but not when only its owner or mode
-    changes.
+    """Return the size and the modification time of a file. They change when the file is written, but not when only
+    its owner or mode changes.
 
-    A copy of the file that preserves the time has the same value.
+    A copy of the file that preserves the modification time has the same value.
     """
     return status.st_size, status.st_mtime_ns
 
 
 def state_of(path: str) -> tuple[int, ...]:
-    """Return a value for the state of the file and its log. The value changes when either file is written,
-    removed, replaced or created.
+    """Return a value for the state of the file and its write-ahead log. The value changes when one of them is
+    written, removed, replaced or created.
     """
     found: list[int] = []
     for name in (path, f"{path}-wal"):
@@ -58,7 +58,7 @@ def state_of(path: str) -> tuple[int, ...]:
 
 
 class Standing:
-    """The identity of a database's file and of its log.
+    """The identity of a database file and of its write-ahead log.
 
     The first write creates the log. The log stays until all connections are closed.
     """
@@ -94,7 +94,9 @@ class Standing:
 
     @contextmanager
     def changing(self) -> Iterator[None]:
-        """Allow changes of the file while this context is open, because the writer is changing it."""
+        """Do not regard changes of the file as changes by another program while this context is open. The writer
+        uses this while it changes the file.
+        """
         self._is_changing = True
         try:
             yield
@@ -110,7 +112,7 @@ class Standing:
         self._content = None
 
     def leave(self) -> None:
-        """Record the state of the file. Call this after the last connection was closed."""
+        """Record the state of the file for `was_changed`. Call this after the last connection was closed."""
         self.forget_content()
         self._left = state_of(self._file_name)
 
@@ -187,7 +189,9 @@ def keep_replaced_file(connection: sqlite3.Connection, standing: Standing, path:
 
 
 def copy_at(path: Path, now: datetime) -> Path:
-    """Return the path for the copy of a file that was removed now, while it was in use."""
+    """Return the path at which wmsd saves a copy of an open file that was removed. `now` is the time of the
+    removal.
+    """
     return path.with_name(f"{path.name}{REMOVED}{timestamps.for_file_name(now)}")
 
 
@@ -197,11 +201,12 @@ def newest_copy(path: Path) -> Path | None:
 
 
 def keep_log(path: Path, now: datetime) -> sqlite3.Connection | None:
-    """Move the log of an overwritten file aside, so that SQLite does not copy the log into this file.
+    """Move the write-ahead log of an overwritten file aside, so that SQLite does not copy the log into this file.
 
     When the last connection is closed, SQLite copies the log into the file, unless that connection is read-only.
-    Therefore call this before the other connections are closed. Then close the returned read-only connection last.
-    If the file is no longer a database, copy the log and return None. Errors are logged and not raised.
+    Therefore call this before the other connections are closed. Close the returned read-only connection last. If
+    the file is no longer a database, copy the log instead of moving it, and return None. Errors are logged and not
+    raised.
     """
     log = log_of(path)
     kept = log.with_name(f"{log.name}.overwritten-{timestamps.for_file_name(now)}")

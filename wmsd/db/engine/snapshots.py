@@ -1,9 +1,10 @@
 """Snapshots of a file: wmsd keeps them readable while others write, so that another process can copy the file.
 
 SQLite's online backup restarts whenever another connection writes, so it might never end on a busy server. A
-snapshot avoids this with a read transaction. As long as the transaction is open, the log does not restart, and no
-newer page is copied from the log into the file. Therefore the snapshot consists of the bytes of the file, and of
-the log up to the last commit before the snapshot. See https://sqlite.org/wal.html, sections 2.1 and 2.2.
+snapshot avoids this with a read transaction. As long as the transaction is open, the write-ahead log does not
+restart, and no newer page is copied from the log into the file. Therefore the snapshot consists of the bytes of
+the file, and of the log up to the last commit before the snapshot. See https://sqlite.org/wal.html, sections 2.1
+and 2.2.
 """
 
 import asyncio
@@ -29,11 +30,11 @@ AGAIN_SECONDS: Final = 0.005
 
 
 class Extent(NamedTuple):
-    """The bytes of a snapshot: the whole file, and the first `log_bytes` of its log. Pages in the log replace
-    those of the file.
+    """The bytes of a snapshot: the whole file, and the first `log_bytes` of its write-ahead log. Pages in the log
+    replace those of the file.
 
     If `log_bytes` is 0, the snapshot needs no log. `name_page` is the number of the page that contains the name of
-    the log, or 0 if there is none.
+    the log, or 0 if there is no such page.
     """
 
     file: Identity
@@ -135,11 +136,11 @@ def read_state(path: Path, action: Callable[[Transaction], Result]) -> Result:
 
 
 def _begin(connection: sqlite3.Connection, path: Path, alone: bool) -> int:
-    """Begin to read, and return how many bytes of the log belong to the snapshot.
+    """Begin to read on `connection`. Return how many bytes of the write-ahead log belong to the snapshot.
 
-    No other connection can write while this is determined, so the log does not grow. If the whole log was already
-    copied into the file, the file alone contains the snapshot. SQLite then writes nothing into the file as long as
-    this reader is open.
+    Meanwhile no other connection can write, so the log does not grow. Return 0 if the whole log was already copied
+    into the file: in this case, the file alone contains the snapshot, and SQLite does not write into the file as
+    long as `connection` is open.
     """
     with (
         closing(connect(path, alone=alone, busy_seconds=0)) as writer,

@@ -30,8 +30,8 @@ QUICK_CHECK = "PRAGMA quick_check(1)"
 """The statement that checks a file. Its single value is `ok` if SQLite finds no damage."""
 CACHE_KIB = 16_384
 LOG_BYTES = 16 * 1024 * 1024
-"""The size to which the log is cut when it restarts. The cut frees the disk space of a log that grew during a long
-read.
+"""The size to which the write-ahead log is cut when it restarts. The log may have grown during a long read, and
+the cut frees its disk space.
 """
 TO_WRITE = (
     "journal_mode = WAL",
@@ -42,8 +42,8 @@ TO_WRITE = (
     "wal_autocheckpoint = 0",  # the writer does it instead: see `write_ahead_log`
 )
 THREAD_CACHE_KIB = 4_096
-"""The cache of a reader on a thread. A file may have four such readers. Frequent reads use the inline reader's
-cache.
+"""The cache of each reader on a thread, of which a file may have four. Frequent reads use the inline reader's
+cache instead.
 """
 
 if sqlite3.sqlite_version_info < OLDEST_SAFE:
@@ -79,8 +79,8 @@ def connect(
     """Open an autocommit connection that is durable (`synchronous=FULL`) and enforces foreign keys.
 
     The file must exist unless `create` is True. If the file is locked, wait up to `busy_seconds`. With `alone`, no
-    other process can open the file while this connection is open, and the index of the log is in this process's
-    memory. Raise sqlite3.Error if the file cannot be opened.
+    other process can open the file while this connection is open. The index of the write-ahead log is then in the
+    memory of this process. Raise sqlite3.Error if the file cannot be opened.
     """
     mode = "ro" if read_only else "rwc" if create else "rw"
     connection = _connected(path, f"mode={mode}{'&vfs=unix-excl' if alone else ''}", busy_seconds)
@@ -104,8 +104,8 @@ def connect(
 def sole_transaction(path: Path) -> Iterator[sqlite3.Connection]:
     """Run a transaction in a file that no other process has open.
 
-    At the end, all changes are copied from the log into the file. Raise sqlite3.Error if the transaction fails;
-    nothing is changed then.
+    At the end, all changes are copied from the write-ahead log into the file. If the transaction fails, nothing is
+    changed: raise sqlite3.Error.
     """
     with closing(connect(path)) as connection:
         connection.execute("BEGIN IMMEDIATE")
@@ -117,7 +117,7 @@ def sole_transaction(path: Path) -> Iterator[sqlite3.Connection]:
 def connect_as_it_is(path: Path, *, without_log: bool = False) -> sqlite3.Connection:
     """Open a read-only connection. The file may be in any state, for example damaged or not migrated.
 
-    With `without_log`, ignore the log. Raise sqlite3.Error if that fails.
+    With `without_log`, ignore the write-ahead log. Raise sqlite3.Error if that fails.
     """
     return _connected(path, f"mode=ro{'&immutable=1' if without_log else ''}", BUSY_SECONDS)
 
@@ -125,7 +125,7 @@ def connect_as_it_is(path: Path, *, without_log: bool = False) -> sqlite3.Connec
 def connect_leaving_nothing(path: Path) -> sqlite3.Connection:
     """Open a read-only connection that creates no new file next to the database.
 
-    The log is read if there is one. Raise sqlite3.Error if that fails.
+    If there is a write-ahead log, its changes are visible. Raise sqlite3.Error if that fails.
     """
     return connect_as_it_is(path, without_log=not log_bytes(path))
 
@@ -176,24 +176,24 @@ def bound_caches(size: int) -> None:
 
 
 def bytes_on_disk(path: Path) -> int:
-    """Return the size in bytes of a file together with its log, which contains the last writes. Return 0 if the
-    file is missing.
+    """Return the size in bytes of a file together with its write-ahead log, which contains the last writes. Return
+    0 if the file is missing.
     """
     return file_bytes(path) + log_bytes(path)
 
 
 def log_of(path: Path) -> Path:
-    """Return the path of a file's log, whether or not there is one."""
+    """Return the path of a file's write-ahead log, whether or not this log exists."""
     return path.with_name(f"{path.name}-wal")
 
 
 def log_bytes(path: Path) -> int:
-    """Return the bytes of a file's log, or 0 if there is no log."""
+    """Return the bytes of a file's write-ahead log, or 0 if there is no such log."""
     return file_bytes(log_of(path))
 
 
 def file_bytes(path: Path) -> int:
-    """Return the bytes of a file without its log, or 0 if the file is missing."""
+    """Return the bytes of a file without its write-ahead log, or 0 if the file is missing."""
     try:
         return path.stat().st_size
     except OSError:

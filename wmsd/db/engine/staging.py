@@ -1,9 +1,9 @@
-"""Imports of many rows: they are collected in a second file, checked on a snapshot, and written in one
+"""Imports many rows in three steps: collect them in a second file, check them on a snapshot, and write them in one
 transaction.
 
-SQLite has one writer for each file, and collecting the rows as the writer would make all other writers wait.
-Therefore the rows are collected in tables of a second file, and the first file is not changed. Only `write` writes
-to the first file.
+SQLite has one writer for each file. If it collected the rows, all other writers would have to wait. Therefore the
+rows are collected in tables of a second file, and the company's file is not changed. Only `write` writes to the
+company's file.
 """
 
 import shutil
@@ -25,8 +25,8 @@ Result = TypeVar("Result")
 STAGED: Final = "staged"
 """The schema name of the second file."""
 HERE: Final = "temp"
-"""SQLite's schema for tables in memory. It is used for a few rows that are collected and written in the same
-transaction.
+"""The schema name of SQLite's temporary tables. They are used for a few rows that are collected and written in the
+same transaction.
 """
 
 
@@ -201,9 +201,9 @@ class Staging:
     ) -> Result:
         """Run the action as one unit of work on the file, and return its result.
 
-        `before_commit` is called when only the COMMIT remains. `look` is called at intervals. If it raises an
-        error, the write is rolled back and raises the same error. Raise FileFull if the file would grow by more
-        than `most_growth` bytes.
+        `before_commit` is called when only the COMMIT remains. `look` is called at intervals. If `look` raises an
+        error, roll back the write and raise this error. Raise FileFull if the file would grow by more than
+        `most_growth` bytes.
         """
 
         def run(tx: Transaction) -> Result:
@@ -235,7 +235,8 @@ class Staging:
     def _run_looking(self, action: Callable[[Transaction], Result], look: Callable[[], None]) -> Result:
         """Run the action, and call `look` at intervals.
 
-        SQLite calls the progress handler and discards its errors. Therefore an error is stored, and raised here.
+        `look` is called in SQLite's progress handler, which discards errors. Therefore an error of `look` is
+        stored, and raised at the end of this function.
         """
         objections: list[BaseException] = []
 
@@ -260,9 +261,9 @@ class Staging:
         raise objections[0]
 
     def _cut_log(self) -> None:
-        """Truncate the log file, which still contains the rolled-back changes.
+        """Truncate the file of the write-ahead log, which still contains the rolled-back changes.
 
-        If other connections are reading the file, the server truncates the log later.
+        If other connections are reading the database file, the server truncates the log later.
         """
         with suppress(sqlite3.Error):
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -1,7 +1,9 @@
-"""The bytes of a snapshot as one file, in which the pages of the log replace those of the file.
+"""The bytes of a snapshot as one file, in which the pages of the write-ahead log replace those of the database
+file.
 
-A file contains the name of its log. In these bytes, a new name replaces that name. If someone later puts a copy in
-the place of the file, no log at that path fits the copy (see `write_ahead_log.py`).
+A database file contains the name of its log. In these bytes, a new name replaces this name. Someone may later put
+a copy in the place of the database file. The log at this path then has another name, so wmsd does not apply it to
+the copy (see `write_ahead_log.py`).
 """
 
 import os
@@ -37,7 +39,9 @@ class StateBytes:
         self.bytes = 0
         """The number of bytes of the snapshot. It is known after `begin`."""
         self._pages: dict[int, int] = {}
-        """Where the newest content of each page is in the log, as an offset, by page number."""
+        """The position of the newest content of each page in the write-ahead log. The key is the number of the
+        page.
+        """
         self._page_bytes = 0
         self._name_page = 0
         with _as_sentences(path), ExitStack() as opened:
@@ -64,7 +68,9 @@ class StateBytes:
             self.bytes, self._name_page = pages * self._page_bytes, extent.name_page
 
     def _find_pages(self, log_bytes: int) -> int:
-        """Record where the newest content of each page is in the log. Return how many pages the snapshot has."""
+        """Record the position of each page's newest content in the write-ahead log. Return how many pages the
+        snapshot has.
+        """
         self._log_file = self._opened.enter_context(FileIO(log_of(self.path)))
         log, pages = self._log_file.fileno(), 0
         header = os.pread(log, LOG_HEADER_BYTES, 0)
@@ -114,8 +120,8 @@ class StateBytes:
 
 @contextmanager
 def _as_sentences(path: Path) -> Iterator[None]:
-    """Convert an OSError to a StorageError. Otherwise callers would take it for an error of the disk to which they
-    write.
+    """Convert an OSError to a StorageError. Callers that write these bytes to a disk regard an OSError as an error
+    of that disk.
     """
     try:
         yield

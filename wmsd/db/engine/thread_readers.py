@@ -10,8 +10,8 @@ from typing import Final
 from wmsd.db.engine.connection_queue import LARGEST_READ_GROUP, ConnectionQueue, Work
 
 READERS: Final = 3
-"""The maximum number of readers. The first one runs all reads that are not quick. The others are used while it is
-busy.
+"""The maximum number of readers. The first one runs all reads that are not quick. The others are used while the
+first one is busy.
 """
 
 OpenReader = Callable[[int], Awaitable[ConnectionQueue]]
@@ -34,10 +34,10 @@ class ThreadReaders:
         self._handed_over: set[asyncio.Task[None]] = set()
 
     async def reader(self) -> ConnectionQueue:
-        """Return a reader that is free. If all are busy, open another one, or return the last one if there are
-        `READERS`.
+        """Return a reader that is free. If all readers are busy, open another one. If there are already `READERS`,
+        return the last one.
 
-        Raise the error of opening if there is no reader at all.
+        If no reader is open and none can be opened, raise the error of the opening.
         """
         free = self._free_reader()
         if free is not None:
@@ -62,7 +62,7 @@ class ThreadReaders:
             return self._searcher
 
     def hand_over(self, work: Work) -> None:
-        """Run the work on a reader. Return immediately."""
+        """Start the work on a reader, and return without waiting for its end."""
         task = asyncio.ensure_future(self._read(work))
         self._handed_over.add(task)
         task.add_done_callback(self._handed_over.discard)

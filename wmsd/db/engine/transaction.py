@@ -71,7 +71,7 @@ class Transaction:
 
     @cached_property
     def timestamp(self) -> str:
-        """`now` in the form in which records contain times."""
+        """`now` as text, in the form of the times in records."""
         return timestamps.to_text(self.now)
 
     def service(self, kind: type[Provided]) -> Provided:
@@ -110,12 +110,12 @@ class Transaction:
         return None if found is None else found[0]
 
     def number(self, sql: str, parameters: Parameters = ()) -> int:
-        """Return the first column of the first row. The statement must always return an integer there."""
+        """Return the first column of the first row. The column must always contain an integer."""
         row: tuple[int, ...] = self._connection.execute(sql, parameters).fetchone()
         return row[0]
 
     def text(self, sql: str, parameters: Parameters = ()) -> str:
-        """Return the first column of the first row. The statement must always return a text there."""
+        """Return the first column of the first row. The column must always contain a text."""
         row: tuple[str, ...] = self._connection.execute(sql, parameters).fetchone()
         return row[0]
 
@@ -159,8 +159,9 @@ class Transaction:
         """Return `count` new values of the company's change sequence.
 
         The sequence is a hybrid logical clock (Kulkarni et al., 2014): microseconds since 1970, but always greater
-        than all earlier values. Each unit of work also gets a later millisecond than earlier ones. Therefore
-        "changed after this time" is a comparison of values, and stays right when the wall clock is set back.
+        than all earlier values. The values of each unit of work are in a later millisecond than all earlier
+        values. Therefore wmsd can find what "changed after this time" by comparing values, even if the wall clock
+        was set back.
         """
         if self._last_change is None:
             self._last_change = self.last_change() // 1000 * 1000 + 999

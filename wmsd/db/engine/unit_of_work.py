@@ -26,9 +26,10 @@ miss the short time between two transactions of another writer.
 
 
 class CommitGroup:
-    """A runner of groups of writes.
+    """Runs groups of writes.
 
-    Each unit has a savepoint, and all share one transaction, so that one sync makes the whole group durable.
+    Each unit of work has a savepoint. All units of a group share one transaction, so that one sync makes the whole
+    group durable.
 
     If a unit fails, only the changes of this unit are rolled back. If the commit fails, every unit of the group
     fails. A single unit needs no savepoint, because it has the transaction to itself.
@@ -41,10 +42,14 @@ class CommitGroup:
         self._provision = provision
         self._standing = standing
         self._is_in_doubt = False
-        """True if the log may contain the group of a failed commit. A restart would restore that group."""
+        """True if the write-ahead log may contain a group whose commit has failed. After a restart, SQLite would
+        apply the changes of this group.
+        """
 
     def __call__(self, connection: sqlite3.Connection, group: list[Work]) -> None:
-        """Run the group. FileMoved, OutcomeUnknown and sqlite3.Error are raised for every unit of the group."""
+        """Run the group. FileMoved, OutcomeUnknown and sqlite3.Error mean that every unit of the
+        group has failed.
+        """
         self._standing.check()
         if self._is_in_doubt:
             write_over(connection)
@@ -87,8 +92,8 @@ def commit(connection: sqlite3.Connection) -> None:
     """Commit. On failure, roll back and raise sqlite3.Error, or OutcomeUnknown if the changes may have been
     stored.
 
-    If a sync fails, SQLite leaves the transaction in the log. The next connection that opens the file would find
-    it there, so an empty transaction is written over it.
+    If a sync fails, SQLite leaves the transaction in the write-ahead log. The next connection that opens the file
+    would apply it. Therefore an empty transaction is written over it.
     """
     try:
         connection.execute("COMMIT")
@@ -121,7 +126,9 @@ def write_over(connection: sqlite3.Connection) -> None:
 
 
 def begin(connection: sqlite3.Connection, statement: str) -> None:
-    """Begin a transaction. First roll back a transaction that was left open after a shortage of memory."""
+    """Begin a transaction with `statement`. First roll back a transaction that was left open after a shortage of
+    memory.
+    """
     roll_back(connection)
     connection.execute(statement)
 

@@ -1,7 +1,7 @@
 """The single row of the table `log`. wmsd reads and changes it directly in the bytes of its page.
 
-SQLite would find this page by the schema of the present file, but the log may belong to another file. The page is
-a leaf of a b-tree with one cell. See the file format, sections 1.6 and 2.1
+SQLite would find this page by the schema of the present database file, but the write-ahead log may belong to
+another file. The page is a leaf of a b-tree with one cell. See the file format, sections 1.6 and 2.1
 (https://sqlite.org/fileformat.html#b_tree_pages).
 """
 
@@ -42,7 +42,7 @@ class Value(NamedTuple):
 def row_in(page: bytes) -> LogRow | None:
     """Return the row of the table `log`, or None if the page cannot be a page of this table.
 
-    A page of another table may look like one of this table, and then gives a false row.
+    A page of another table may look like a page of this table. The returned row is then false.
     """
     values = _values(page)
     if len(values) != 1 + len(LogRow._fields) or values[0].type or not all(value.type for value in values[1:]):
@@ -80,9 +80,10 @@ def _values(page: bytes) -> list[Value]:
 
 
 def _varint(page: bytes, at: int) -> tuple[int, int]:
-    """Return the number at the position, and the position after it.
+    """Return the number at the position `at`, and the position after the number.
 
-    The number has fewer than nine bytes, like all lengths. On a damaged page it may be any number.
+    The number must have fewer than nine bytes, which is true of all lengths. On a damaged page, the result may be
+    any number.
     """
     number = 0
     for byte in page[at : at + 8]:

@@ -41,7 +41,7 @@ class WorkerThreads:
         self._count = 0
         self._idle = 0
         self._began: dict[int, float] = {}
-        """The start time of the running task, by thread id."""
+        """The time at which each thread started its present task. The key is the id of the thread."""
         self._is_looking = False
         self._is_closed = False
 
@@ -55,7 +55,9 @@ class WorkerThreads:
         return not self._tasks.empty()
 
     def start(self) -> None:
-        """Start the first thread now, because it may be impossible later. Raise RuntimeError if that fails."""
+        """Start the first thread now, because a shortage may prevent this later. Raise RuntimeError if it cannot
+        be started.
+        """
         if not self._count:
             self._add()
 
@@ -70,11 +72,13 @@ class WorkerThreads:
         self._tasks.put(task)  # last: if something fails before, the task is not done
 
     def post_again(self, task: Task) -> None:
-        """Add a task from a worker, which will soon be free."""
+        """Add a task. Only a worker calls this: its thread will soon be free to run the task."""
         self._tasks.put(task)
 
     def _wanted(self) -> int:
-        """Return how many threads there should be: `few`, plus one for each long task, but at most `most`."""
+        """Return how many threads there should be: `few`, plus one for each running long task, but
+        at most `most`.
+        """
         long_ago = time.monotonic() - LONG_SECONDS
         with self._lock:
             at_long_tasks = sum(began < long_ago for began in self._began.values())

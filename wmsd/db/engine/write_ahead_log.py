@@ -3,11 +3,14 @@ together.
 
 SQLite replays any log that is next to a file. If the file or the log was replaced in the meantime, the result is a
 mixture of both. Therefore each log has a name. The first transaction of a log writes this name into the table
-`log`, together with the name of the previous log. A log restarts only when the whole previous log is in the file.
-Therefore the file without its log contains either the name of its current log or the name of the previous log. If
-it contains any other name, the file and the log do not belong together. Each copy that wmsd creates has a new
-name, and therefore belongs to no log. A copy that another program created may have the right name:
-`file_exchange.py` detects such a copy.
+`log`, together with the name of the previous log.
+
+A log restarts only when the whole previous log is in the file. Therefore the file without its log contains either
+the name of its current log or the name of the previous log. If it contains any other name, the file and the log do
+not belong together.
+
+Each copy that wmsd creates has a new name, and therefore belongs to no log. A copy that another program creates
+may have the right name: `file_exchange.py` detects such a copy.
 """
 
 from contextlib import closing, suppress
@@ -21,11 +24,11 @@ from wmsd.db.engine.replaced_files import Standing
 from wmsd.db.engine.sqlite import connect_as_it_is, log_bytes, sqlite3
 
 MOST_FRAMES: Final = 1000
-"""The number of pages at which the log is written back, which is also SQLite's default."""
+"""When the log has this many pages, they are copied into the file. This number is also SQLite's default."""
 LOOK: Final = "PRAGMA wal_checkpoint(NOOP)"
 WRITE_BACK: Final = "PRAGMA wal_checkpoint(PASSIVE)"
-"""`LOOK` and `WRITE_BACK` return three values: whether another connection prevented the work, the number of pages
-in the log, and how many of these pages were copied into the file.
+"""`LOOK` and `WRITE_BACK` return three values. The first says whether another connection has prevented the work.
+The second is the number of pages in the log. The third says how many of these pages were copied into the file.
 """
 BEGIN_ANEW: Final = """
     UPDATE log SET
@@ -42,7 +45,7 @@ class WriteAheadLog:
     def __init__(self, standing: Standing) -> None:
         self._standing = standing
         self._may_begin_anew: bool | None = None
-        """True if the next write may begin a new log. The value may be outdated. None if it is not known."""
+        """True if the next write may begin a new log, according to the last check. None if this is not known."""
         self._data_version = 0
         """SQLite's data version in the last call of `prepare`. If the version has changed since, another process
         has written.
@@ -94,8 +97,8 @@ def check_log(path: Path, copy: Path | None = None) -> None:
     """Raise WrongLog if the log next to the file does not belong to the file. Call this before the file is opened.
 
     Some files are not checked: a file that this process has open, a file of a version without the table `log`, and
-    a file that cannot be read. If nothing may be written next to the file, pass a `copy` of the file and its log.
-    The names are then read from the copy.
+    a file that cannot be read. If nothing may be written next to the file, pass as `copy` a copy of the file and
+    its log. The function then reads the names from this copy.
     """
     file = path.resolve()
     if not log_bytes(file):
@@ -111,9 +114,9 @@ def _checked_name(path: Path, read: Path) -> int | None:
     """Return the log name that is stored in the file itself, or None if there is no name.
 
     `read` is the file, or a copy of it with its log. Raise WrongLog if the log does not belong to the file. Other
-    processes may be using the file. As long as the connection `whole` reads the log, the log does not restart, and
-    no more of it is copied into the file. The connection `file` is closed last, because closing it removes all
-    locks.
+    processes may be using the file. The connection `whole` reads the file with its log: while it reads, the log
+    does not restart, and no more of it is copied into the file. The connection `file` ignores the log. It is
+    closed last, because closing it removes all locks.
     """
     with closing(connect_as_it_is(read, without_log=True)) as file, closing(connect_as_it_is(read)) as whole:
         whole.execute("BEGIN")
@@ -126,8 +129,8 @@ def _checked_name(path: Path, read: Path) -> int | None:
 
 
 def _check_rows(path: Path, name: int) -> None:
-    """Check that the rows of the table `log` in the log fit the file. `name` is the log name that is stored in the
-    file.
+    """Check that the versions of the row of the table `log` in the write-ahead log fit the file. `name` is the log
+    name that is stored in the file itself.
 
     Raise WrongLog if they do not fit, and OSError if they cannot be read.
     """
@@ -142,7 +145,9 @@ def _check_rows(path: Path, name: int) -> None:
 
 
 class WrongLog(StorageError):
-    """The error if the log next to a file does not belong to the file, or not to its present content."""
+    """The error if the write-ahead log next to a file belongs to another file, or to another content
+    of this file.
+    """
 
     def __init__(self, path: Path) -> None:
         log = f"{path.name}-wal"
@@ -154,7 +159,9 @@ class WrongLog(StorageError):
 
 
 class Exchanged(WrongLog):
-    """The error if a file was copied over a file whose log fits both. Replaying the log would undo the copying."""
+    """The error if somebody has copied a file over the file of a log, and the log fits both. Replaying the log
+    would undo the copying.
+    """
 
     def __init__(self, path: Path) -> None:
         log = f"{path.name}-wal"

@@ -1,4 +1,5 @@
-"""The file of one company. wmsd checks the file before its first use. After a failure, wmsd does not change it.
+"""The file of one company. wmsd checks the file before its first use. After a failure, wmsd does not change the
+file.
 
 Work that may take long, such as waiting for a file that another program has locked, runs on a thread. Only
 requests for this company wait for it.
@@ -104,20 +105,20 @@ class CompanyFile:
         self._changing = asyncio.Lock()
         """Locked while the file is checked, lent or replaced, so that these happen one after the other."""
         self.visiting = threading.Lock()
-        """A lock. A thread holds it while it reads the file with a separate connection. It is also held while the
-        file is being shared.
+        """A lock that a thread holds while it reads the file with a separate connection. The lock is also held
+        while the mode of sharing changes.
         """
         self._unavailable = f"company {company_id} is unavailable"
         self._is_ready = False
         self._looking: asyncio.Future[None] | None = None
         self._leaving: asyncio.Future[Any] | None = None
         self._overwritten: Identity | None = None
-        """The identity of a file that another program has overwritten while it was in use. wmsd uses this file
-        again only after a restart.
+        """The identity of a file that was overwritten by another program while wmsd had it open. wmsd uses this
+        file again only after a restart.
         """
         self._missed: Identity | None = None
-        """The identity of a file that was removed or replaced while it was in use. wmsd accepts no other file in
-        its place.
+        """The identity of a file that was removed or replaced while wmsd had it open. At this path, wmsd accepts
+        only this file and no other.
         """
 
     async def use(self) -> Database:
@@ -138,7 +139,7 @@ class CompanyFile:
     async def lend(self) -> None:
         """Share the file with other processes, until `take_back` has been called the same number of times.
 
-        If the file is being replaced, first wait until it is replaced.
+        If the file is being replaced, first wait until the new file is in its place.
         """
         if self._has_ended:
             raise StorageError(f"{self.path} belongs to a company that is being deleted.")
@@ -183,7 +184,7 @@ class CompanyFile:
                 self.visiting.release()
 
     async def end(self) -> None:
-        """Close the file for good. Raise StorageError if a command is using the file."""
+        """Close the file permanently. Raise StorageError if a command is using the file."""
         self._has_ended = True
         try:
             await self.replace(lambda: None)
@@ -196,8 +197,8 @@ class CompanyFile:
         self._has_ended = False
 
     async def can_be_used(self, stays_open: bool = False) -> bool:
-        """Return True if the file can be used. If it has failed earlier, check it again. Callers that wait share
-        one check.
+        """Return True if the file can be used. If it was not checked yet, or has failed, check it. All waiting
+        callers share one check.
 
         Pass `stays_open=True` if the caller will use the file immediately.
         """
@@ -210,7 +211,7 @@ class CompanyFile:
         return self._is_ready
 
     async def _look_again(self, stays_open: bool) -> None:
-        """Check the file. If `stays_open`, the database then uses the connection of the check as its writer."""
+        """Check the file. If `stays_open`, the connection of the check becomes the writer of the database."""
         had_failed = self.failure is not None
         try:
             async with self._changing:
@@ -242,9 +243,9 @@ class CompanyFile:
         """Check the file, and migrate it to this program's schema. Store the error if that fails. Any thread may
         call this.
 
-        Return whether the file can be used, and an open connection if it can stay open. The connection is None if
-        `database` is None, or if the check found anything that must be changed in the file. If `alone`, no other
-        process may open the file meanwhile.
+        Return whether the file can be used, and an open connection or None. If `database` is None, the connection
+        is None. It is also None if the file has a write-ahead log, or if the check has changed the file or must
+        change it. If `alone`, no other process may open the file meanwhile.
         """
         found = identity(self.path)
         if self._missed not in (None, found) or (self._overwritten is not None and found == self._overwritten):

@@ -105,7 +105,7 @@ class CompanyFiles:
     def create(self, company_id: int, code: str) -> None:
         """Create the file of a new company.
 
-        An existing file at the same path is moved aside. There may be one after a restore.
+        If there is a file at its path, for example after a restore, move this file aside.
         """
         path = self._place_of_new(company_id, code)
         create_file(path, COMPANY, self.owner(company_id))
@@ -242,8 +242,8 @@ class CompanyFiles:
         """Run the action on the file of each company, and return the results by company id. Leave out files that
         cannot be used.
 
-        All actions run on one thread, with connections that are closed again. Therefore this delays no request and
-        closes no file that is in use.
+        All actions run on one thread. Each uses a separate connection, which is closed again. Therefore this
+        delays no request and closes no file that is in use.
         """
         known = list(company_ids)
         doubtful = await asyncio.to_thread(self._not_current, known)

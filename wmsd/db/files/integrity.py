@@ -133,10 +133,11 @@ def _by_table(tx: Transaction) -> list[tuple[str, str]]:
 def messages_of_table(tx: Transaction, table: str) -> list[str]:
     """Return SQLite's messages about the damage of one table.
 
-    A table and each of its indexes is a tree of pages. If a tree is damaged, return only the messages about the
-    trees: rows that SQLite cannot read would otherwise be reported as missing in every other tree. These messages
-    are in the first row of the result. Only this row is read for them, because an error in a later row would lose
-    it.
+    A table and each of its indexes is a tree of pages. If a tree is damaged, return only the messages about trees.
+    Without this rule, SQLite would also report each unreadable row as missing in all other trees.
+
+    All messages about trees are in the first row of the check's result. Only this row is read, because an error in
+    a later row would lose it.
     """
     trees = [each for each in _messages(tx, TREES_OF_A_TABLE, (table,)) if OF_A_TREE.match(each)]
     return trees or _messages(tx, A_TABLE, (table,))

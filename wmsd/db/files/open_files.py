@@ -19,8 +19,8 @@ LOG = logging.getLogger("wmsd.companies")
 CONNECTION_BYTES: Final = 500_000
 """The memory of a connection: its schema, its statements, and the first pages of its cache."""
 SHARE_OF_CONNECTIONS: Final = 0.75
-"""The share of the memory that connections may use. The rest is for cached pages. A connection has the larger
-share, because opening one takes a few thousand microseconds, and reading a page again takes only a few.
+"""The share of the memory that connections may use. The rest is for cached pages. Connections get the larger
+share: opening a connection takes a few thousand microseconds, but reading a page again takes only a few.
 """
 UNUSED_SECONDS: Final = 300.0
 """The seconds after which an unused file is closed."""
@@ -30,8 +30,8 @@ AGAIN_SECONDS: Final = 0.01
 AT_ONCE: Final = 8
 """The maximum number of files that are closed at the same time. Closing a file may wait for the disk."""
 LOOKED_AT: Final = 64
-"""The maximum number of files that are checked to find some that can be closed. A file in use moves to the end of
-the order, as if it was just used.
+"""How many files are checked at most when some of them must be closed. A checked file that is in use moves to the
+end of the order, as if it was just used.
 """
 LEAST_CONNECTIONS: Final = 8
 LEAST_DESCRIPTORS: Final = 32
@@ -79,7 +79,7 @@ class OpenFiles:
         self._reserved: set[FileConnections] = set()
         """The databases that have a reserved connection and are not open yet."""
         self._asked: Counter[FileConnections] = Counter()
-        """The number of callers that wait for each database."""
+        """How many callers wait for the opening of each database."""
         self._openings: dict[FileConnections, asyncio.Task[None]] = {}
         self._closings: dict[FileConnections, asyncio.Task[None]] = {}
 
@@ -110,9 +110,9 @@ class OpenFiles:
             self._close_until(self.bounds.slack)
 
     async def _open_for_all(self, database: FileConnections) -> None:
-        """Open the database when the limits allow it.
+        """Open the database when the limits allow it. All callers share one opening.
 
-        It stays open at least until all waiting callers have continued.
+        The database stays open at least until all waiting callers have continued.
         """
         opening = self._openings.get(database)
         if opening is None:

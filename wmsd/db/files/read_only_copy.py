@@ -1,8 +1,8 @@
 """Reads a file without writing to the file or to its folder.
 
-A copy on a read-only disk can therefore be examined, and an examined file does not change. If a file has a log,
-SQLite would create files next to it and write the log into it. Therefore wmsd first copies such a file together
-with its log.
+A copy on a read-only disk can therefore be examined, and an examined file does not change. If a database file has
+a write-ahead log, SQLite would create files next to it, and copy the log into it. Therefore wmsd first copies such
+a file together with its log.
 """
 
 import shutil
@@ -25,7 +25,7 @@ from wmsd.db.files.integrity import UNREADABLE, as_far_as_possible, opened_to_ex
 from wmsd.db.migrations import HEADER, MAGIC, FileKind, has_this_schema, only_by_a_server
 
 SCRATCH: Final = "wmsd-doctor-"
-"""The prefix of the names of folders for copies."""
+"""The names of folders for copies begin with this text."""
 SPARE_BYTES: Final = 64 * 1024 * 1024
 """The bytes that a copy leaves free in the temporary folder."""
 LOGS: Final = ("-wal", "-journal")
@@ -33,8 +33,8 @@ Content = Literal["good", "missing", "empty", "foreign", "unreadable"]
 
 
 def content_of(path: Path, kind: FileKind) -> Content:
-    """Return what a file is, according to its size and its first bytes: `good` for a database of this kind, even a
-    damaged one.
+    """Return what a file is, according to its size and its first bytes. A database of this kind is `good`, even if
+    it is damaged.
     """
     try:
         status = path.stat()
@@ -61,7 +61,9 @@ def has_log(path: Path) -> bool:
 
 
 def owner_of(path: Path) -> Owner | None:
-    """Return the owner that the database file names. Its log is not read. Return None if no owner can be read."""
+    """Return the owner that is stored in the database file, or None if no owner can be read. The write-ahead log
+    is not read.
+    """
     with suppress(*UNREADABLE), closing(connect_as_it_is(path, without_log=True)) as connection:
         row = connection.execute(FIND).fetchone()
         return None if row is None else Owner(*row)
@@ -69,8 +71,8 @@ def owner_of(path: Path) -> Owner | None:
 
 
 def mark_of(path: Path) -> HighWaterMark | None:
-    """Return the high-water mark in the database file. Its log is not read. Return None if the mark cannot be
-    read.
+    """Return the high-water mark that is stored in the database file, or None if it cannot be read. The
+    write-ahead log is not read.
     """
     with suppress(*UNREADABLE), closing(connect_as_it_is(path, without_log=True)) as connection:
         return read_mark(connection)

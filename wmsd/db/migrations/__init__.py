@@ -64,11 +64,11 @@ StorageError. Then the file is not migrated.
 
 
 def at_once(path: Path) -> None:
-    """Allow the migration of a file immediately, because the file is a copy."""
+    """Allow the migration of a file by doing nothing. Use this function as `before` if the file is a copy."""
 
 
 def only_by_a_server(path: Path) -> None:
-    """Raise StorageError, so that a command does not migrate the file.
+    """Raise StorageError, so that the file is not migrated. Commands use this function as `before`.
 
     Only a server migrates this file, because a server first saves a copy.
     """
@@ -115,7 +115,7 @@ class CheckedFile:
     is_as_it_was: bool
     """True if opening the file wrote nothing to it."""
     older: HighWaterMark | None = None
-    """The high-water mark of the file, if it is lower than expected, as in an older copy of the file."""
+    """If the file is an older copy, its high-water mark, which is lower than the expected mark. Otherwise None."""
 
 
 def migrate(
@@ -277,8 +277,8 @@ def _made(kind: str, version: int) -> frozenset[schema_check.Part]:
 
 
 def is_current(path: Path, kind: FileKind) -> bool:
-    """Return True if the file's header has this program's schema number, the file is writable, and there is no log
-    or journal next to it.
+    """Return True if the file needs no migration: it is writable, and its header has this program's schema number.
+    A log or journal next to the file makes the result False.
 
     Reading the header takes a hundredth of the time of opening the file. This matters when a server starts with a
     thousand files. If this process has the file open, return False without reading the header. See the database
@@ -325,8 +325,12 @@ def _version(connection: sqlite3.Connection) -> int:
 def _check(path: Path, kind: FileKind, busy_seconds: float) -> int:
     """Check the file without writing, and return the number of its last migration.
 
-    Raise StorageError if the log belongs to another file, if the file is of another kind or has a foreign schema,
-    or if a newer wmsd has created it. Raise sqlite3.Error if the file cannot be read.
+    Raise StorageError in these cases:
+    - The write-ahead log belongs to another file.
+    - The file is of another kind, or has a foreign schema.
+    - A newer wmsd has created the file.
+
+    Raise sqlite3.Error if the file cannot be read.
     """
     check_log(path)
     with closing(connect(path, read_only=True, busy_seconds=busy_seconds)) as connection:

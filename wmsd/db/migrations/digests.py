@@ -1,4 +1,4 @@
-"""The digest of each complete schema, so that opening a file need not run the migrations to compare schemas.
+"""The digest of each complete schema. With it, wmsd can check the schema of a file without running the migrations.
 
 After a new migration, a failing test says what to write here.
 """

@@ -13,7 +13,7 @@ from wmsd.db.sql.statements import insert_sql, update_sql
 
 
 def updated_at(change: int) -> str:
-    """Return the `updated_at` of a record with this position."""
+    """Return the `updated_at` of a record with the position `change`."""
     return timestamps.from_microseconds(change)
 
 

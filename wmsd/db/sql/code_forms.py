@@ -15,8 +15,8 @@ BEYOND_ASCII: Final = "code GLOB '*[^ -~]*'"
 HAS_OTHER_FORM: Final = (
     "{table}.code IN (composed({staged}.code), decomposed({staged}.code)) AND {table}.code <> {staged}.code"
 )
-"""The SQL condition that a row of `table` has the code of a row of `staged` in another Unicode form. The SQL uses
-the functions of `define_forms`.
+"""The SQL condition that a row of `table` and a row of `staged` have the same code in different Unicode forms. It
+uses the SQL functions of `define_forms`.
 """
 
 

@@ -34,11 +34,11 @@ LIST: Final = "CASE WHEN {0} IS NULL OR {0} = '[]' THEN '' ELSE csv_list({0}) EN
 
 
 class CsvLines:
-    """Renders records as lines of CSV with these columns.
+    """Renders records as lines of CSV. `columns` are the names of the columns.
 
-    `own` has the SQL and the model field of each column that the record lacks or has in another form. If
-    `is_unambiguous`, a number such as 1.234 is written as 1.2340, so that no program reads it as 1234. `moment`
-    converts times to another form than the API's.
+    Some columns are not fields of the record, or have another form there: `own` has the SQL and the model field of
+    these. If `is_unambiguous`, a number such as 1.234 is written as 1.2340, so that no program reads it as 1234.
+    `moment` converts times to another form than the API's.
     """
 
     def __init__(

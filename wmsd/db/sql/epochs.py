@@ -42,7 +42,7 @@ class Cut(NamedTuple):
 
 
 class PlaceGone(Exception):
-    """A client has read a history from a position that is lost.
+    """The error if a client reads a history from a position that is lost.
 
     `parameter` is the parameter with that position. The history continues after `position`.
     """
@@ -74,10 +74,10 @@ def cuts(tx: Transaction, numbers: str) -> list[Cut]:
 
 
 def cut_after(tx: Transaction, numbers: str, epoch: str) -> Cut | None:
-    """Return the first cut after the epoch with this name, or None if there is no later cut. `numbers` is the name
-    of the history's table.
+    """Return the first cut after the epoch with the name `epoch`, or None if there is no later cut. `numbers` is
+    the name of the history's table.
 
-    If this file does not know the epoch, because the file that had it was lost, return the last cut.
+    If this file does not contain the epoch, return the last cut. This happens if the file with the epoch was lost.
     """
     found = cuts(tx, numbers)
     number = tx.value("SELECT number FROM epochs WHERE name = ?", (epoch,))
@@ -87,8 +87,8 @@ def cut_after(tx: Transaction, numbers: str, epoch: str) -> Cut | None:
 
 
 def is_passed_over(tx: Transaction, numbers: str, last: int, first: int) -> bool:
-    """Return True if an epoch begins between these two numbers of the table `numbers`, so that no row is missing
-    there.
+    """Return True if an epoch begins between the ids `last` and `first` of the table `numbers`. Then no row is
+    missing between them.
     """
     return bool(tx.value(IS_SEAM, (numbers, last, first)))
 

@@ -1,4 +1,6 @@
-"""Totals and filters of lists that use more than a plain column: stored counts, dates, rows of other tables."""
+"""Totals and filters of lists that need more than the columns of the list's table: stored counts, dates, rows of
+other tables.
+"""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -34,8 +36,8 @@ class Tally:
 
 
 class DateRange(NamedTuple):
-    """A column with an optional date, and two filters: `first` is the name of the filter for the earliest date,
-    and `last` for the latest date.
+    """A column with an optional date, and its two filters. `first` is the name of the filter for the earliest
+    date, `last` is the name of the filter for the latest date.
 
     If the list has a `Tally`, the table needs an index on the status and this column.
     """

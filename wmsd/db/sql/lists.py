@@ -17,7 +17,9 @@ from wmsd.db.sql.list_filters import DateRange, Member, Tally
 from wmsd.db.sql.records import RecordSql
 
 RECENT: Final = ("updated_since", "since")
-"""The filters for a minimum of an indexed column, such as the earliest time of the last change."""
+"""The filters that compare an indexed column with a minimum, for example with the earliest time of the last
+change.
+"""
 TOO_LARGE: Final = "The records are too large for one answer."
 LARGEST_PAGE: Final = 4_000_000
 """The maximum size of a page in bytes."""
@@ -36,13 +38,14 @@ COUNT: Final = "SELECT count(*) FROM ({rows})"
 STATEMENTS: Final = 256
 """The number of cached SQL statements. Composing a long statement takes as long as reading a few rows."""
 NEAR: Final = 20
-"""The number of pages that are searched, in the list's order, to fill a page with recently changed records."""
+"""How many pages wmsd searches, in the list's order, to fill one page with recently changed records."""
 
 
 class Joined(NamedTuple):
-    """Records as one text, joined with commas (JSON) or line breaks (CSV). `last` is the position of the last
-    record, `number` is the number of records, and `positions` has the positions of all records, joined with
-    commas.
+    """Records as one text, joined with commas (JSON) or line breaks (CSV).
+
+    `number` is the number of records, and `last` is the position of the last one. `positions` has the positions of
+    all records, joined with commas.
     """
 
     records: str
@@ -59,8 +62,9 @@ class Joined(NamedTuple):
 
 
 def in_parts(ids: Sequence[int], at_once: int, read: Callable[[Sequence[int]], str | None]) -> Records:
-    """Read the records with these ids in parts of `at_once` records, and return them together. `read` returns the
-    records of one part as text. Raise Problem (413) if the records are too large.
+    """Read the records with these ids in parts of `at_once` records, and return all of them together.
+
+    `read` returns the records of one part as text. Raise Problem (413) if the records together are too large.
     """
     found: list[str] = []
     for start in range(0, len(ids), at_once):
@@ -242,10 +246,9 @@ class Listing:
 
         Filters by date, or by rows of other tables, have methods of their own. This method plans filters by the
         time of change:
-
-        If few records match, find them with the index of changes, and sort them. If many match, read the list in
-        its own order, if a page is soon full that way. Otherwise, for example at the end of a long list, sort the
-        matching records.
+        - If few records match, find them with the index of changes, and sort them.
+        - If many match and a page is soon full that way, read the list in its own order.
+        - Otherwise, for example at the end of a long list, sort the matching records.
         """
         member = next((name for name in self.members if name in values), None)
         if member is not None:
@@ -323,8 +326,9 @@ class Listing:
         return f"{self.order} > :position + 0"
 
     def _branches(self, values: Mapping[str, object], *conditions: str) -> Iterator[tuple[str, dict[str, object]]]:
-        """Yield the WHERE clauses whose results together are the list, each with its parameters. A filter with
-        several values needs one clause for each value. `conditions` are added to each clause.
+        """Yield one or more WHERE clauses, each with its parameters. Together, their results are the list.
+
+        A filter with several values needs one clause for each value. `conditions` are added to each clause.
         """
         if self.tally is not None and "status" not in values and self._is_within_statuses(values):
             values = {**values, "status": self.tally.statuses}
@@ -342,8 +346,8 @@ class Listing:
             yield self._where(every), {**others, parameter: member}
 
     def _is_within_statuses(self, values: Mapping[str, object]) -> bool:
-        """Return True if there is an index that sorts the records of each status by partner or date, as these
-        filters need. Each status is then read separately.
+        """Return True if these filters, or the sort order, need the records of each status sorted by partner or
+        date. An index has this order, so each status is then read separately.
         """
         if any(name in values for name in RECENT):
             return False
@@ -367,10 +371,11 @@ def _select(record: str, position: str, source: str, order: str) -> str:
 
 @lru_cache(STATEMENTS)
 def _aggregate(chosen: str) -> str:
-    """Return the SELECT that joins the records of the SELECT `chosen` to one row, the columns of `Joined`.
+    """Return a SELECT with one row, which joins the records of the SELECT `chosen`. Its columns are those of
+    `Joined`.
 
-    SQLite does not promise to join them in the order of `chosen`. Therefore the version of SQLite is pinned, and
-    the tests of every list check the order.
+    SQLite does not promise to join the records in the order of `chosen`. Therefore the version of SQLite is
+    pinned, and the tests of every list check the order.
     """
     columns = "group_concat(record, :separator), max(place), count(*), group_concat(place, ',')"
     return f"SELECT {columns} FROM ({chosen})"

@@ -16,9 +16,9 @@ def forget_old(tx: Transaction, table: str, identity: str, moment: str, kept: ti
     limited number of rows, from the beginning of the table on.
 
     `identity` is the column that gives the order of the rows, and `moment` is the column with their time. The
-    first row that is not old enough ends the deletion. All rows after it stay, whatever their time is, because the
-    clock may have been set back for a while. Rows before it are deleted even if their time is more than a day in
-    the future.
+    deletion ends at the first row that is not old enough. All later rows stay, even if their time is older,
+    because the clock may have been set back for a while. A row whose time is more than a day in the future does
+    not end the deletion.
     """
     soon = timestamps.to_text(tx.now + A_CLOCK_GONE_WRONG)
     first_kept = tx.value(

@@ -1,5 +1,5 @@
-"""Stores the rows of an import for later steps, and objects created from the rows, in their order (see
-`staging.py`).
+"""Stores the rows of an import, and objects that were created from them, for later steps (see `staging.py`). The
+order does not change.
 """
 
 import pickle

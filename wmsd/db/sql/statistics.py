@@ -1,7 +1,8 @@
 """Refreshes the statistics of a file, with which SQLite plans its queries.
 
-Only large tables have statistics. With statistics of a table of three rows, SQLite would scan the table, and would
-continue to scan it when it has thousands of rows. Without statistics, SQLite expects many rows.
+Only large tables have statistics. Without statistics, SQLite expects many rows. With statistics of three rows,
+SQLite scans the table instead of using an index. It would still scan the table when the table has thousands of
+rows.
 """
 
 from typing import Final

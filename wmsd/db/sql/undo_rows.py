@@ -1,7 +1,8 @@
 """Records which rows a unit of work creates and changes in a table, so that the work can be undone later.
 
 Created rows have higher ids than all earlier rows. A temporary trigger of the connection stores the earlier state
-of each changed row. Only the last such unit of work can be undone, because its records replace earlier records.
+of each changed row. Only the last such unit of work can be undone, because its stored data replaces the data of
+earlier units.
 """
 
 from collections.abc import Iterator
@@ -31,7 +32,7 @@ KEEP: Final = "INSERT INTO import_rows (import_id, table_name, after_id, last_id
 class Keeping:
     """Records the rows that an import creates and changes, until `end` is called. Use this within one transaction.
 
-    Only the records of the last import that changed something are stored.
+    This data is stored only for the last import that changed something.
     """
 
     def __init__(self, tx: Transaction, import_id: int, table: str) -> None:
@@ -41,7 +42,7 @@ class Keeping:
         tx.execute(TRIGGER.format(table=table, last=self._after, import_id=import_id, pairs=pairs))
 
     def end(self, has_changed_something: bool) -> None:
-        """Stop recording. If the import changed nothing, the records of an earlier import stay."""
+        """Stop recording. If the import changed nothing, the stored data of an earlier import stays."""
         tx, own = self._tx, (self._import_id,)
         tx.execute(f"DROP TRIGGER temp.keep_{self._table}")
         if not has_changed_something:
@@ -97,8 +98,10 @@ def referred_to(tx: Transaction, table: str, after: int, last: int, most: int) -
 
 
 def changed_since(tx: Transaction, of: CreatedRows, last_change: int, at: str, most: int) -> list[int]:
-    """Return the ids of recorded rows that were changed again after the import, at most `most`. The import ended
-    at the position `last_change` and at the time `at`.
+    """Return the ids of rows that the import created or changed, and that were changed again after the import.
+    Return at most `most` ids.
+
+    The import ended at the position `last_change` and at the time `at`.
     """
     is_changed = "change_seq > :change" if "change_seq" in _columns(tx, of.table) else "updated_at <> :at"
     sql = f"""
@@ -124,8 +127,8 @@ RESTORE: Final = """
 
 
 def restore(tx: Transaction, of: CreatedRows, moment: str = ":now") -> int:
-    """Restore the earlier values of the changed rows, with new positions in the change sequence. The position of
-    each row is `:before + place`; `moment` is the SQL of its `updated_at`.
+    """Restore the earlier values of the changed rows, and give these rows new positions in the change sequence.
+    The SQL of a row's position is `:before + place`. `moment` is the SQL of its `updated_at`.
 
     Return `before`, the last position before these rows. Return 0 if the table has no positions.
     """

@@ -1,8 +1,8 @@
 """What companies, people and addresses cost the service: processor time, bytes sent, and refused requests.
 
 The processor time is the time of their requests on the event loop, and of the threads and processes that worked
-for them. Work that cannot be charged to a company, a person or an address is left out: reading from and writing to
-connections, commits, and the service's own work.
+for them. Some work cannot be charged to a company, a person or an address, and is not counted: reading from and
+writing to connections, commits, and the service's own work.
 """
 
 from collections import OrderedDict
@@ -15,10 +15,10 @@ from wmsd.base.dataclass import dataclass
 
 Payer = Literal["company", "person", "address"]
 REMEMBERED_SECONDS: Final = 60.0
-"""The time constant of the decay of costs: after these seconds about a third of a cost is left."""
+"""How fast costs decay. After this many seconds, about a third of a cost is left."""
 MOST_REMEMBERED: Final = 10_000
 BYTES_OF_A_SECOND: Final = 50_000_000
-"""Answers of this many bytes cost as much as one second of the processor."""
+"""Sending this many bytes in answers costs as much as one second of processor time."""
 REFUSALS: Final = frozenset({429, 503, 507})
 """The statuses of requests that were refused because they were too many or too large."""
 
@@ -46,15 +46,16 @@ class Noted:
     requests: int = 0
     refused: int = 0
     sent: int = 0
-    """The bytes of the bodies of requests that were not refused."""
+    """The bytes that clients have sent in the bodies of writing requests that succeeded."""
     seconds: float = 0.0
 
 
 @dataclass(slots=True)
 class Cost(Noted):
-    """What a company, a person or an address has cost since the server started. `lately` is the recent processor
-    time in seconds, which decays over about a minute. `weight` is `lately` plus the cost of the bytes of long
-    answers.
+    """What a company, a person or an address has cost since the server started.
+
+    `lately` is the recent processor time in seconds. It decays over about a minute. `weight` is `lately` plus the
+    cost of the bytes of long answers.
     """
 
     at: float = 0.0
@@ -86,8 +87,8 @@ class Costs:
             noted.sent += sent
 
     def note_beside(self, company_id: int, user_id: int, seconds: float) -> None:
-        """Count the seconds that a thread or a process has worked for a company and a user. The time on the event
-        loop is counted separately.
+        """Count the seconds that a thread or a process has worked for a company and a user. Time on the event loop
+        is not included: `note` counts it.
         """
         self._of(company_id, user_id).seconds += seconds
 
@@ -98,13 +99,13 @@ class Costs:
         return noted
 
     def charge(self, payers: Payers, seconds: float, size: int = 0) -> None:
-        """Charge work immediately. `size` is the number of bytes sent."""
+        """Charge work immediately. `size` is the number of bytes that were sent to the client."""
         for payer in payers.each():
             self._pay(payer, seconds, size)
 
     def of(self, payers: Payers) -> list[float]:
-        """Return the `weight` of each of `payers`: of the company, of the person and of the address. Many people
-        may share an address, so the address comes last.
+        """Return the `weight` of the company, of the person and of the address in `payers`, in this order. Many
+        people may share an address, so the address comes last.
         """
         return [self.weight(kind, name) or 0.0 for kind, name in payers.each()]
 
@@ -149,5 +150,5 @@ class Costs:
         return cost
 
     def __iter__(self) -> Iterator[tuple[Payer, str]]:
-        """Iterate over everyone who was charged, the last charged one last."""
+        """Yield everyone who was charged, as kind and name. The one who was charged last comes last."""
         return iter(self._known)

@@ -1,7 +1,7 @@
 """The shares of the disk: how much a company may store when less than a fifth of the disk is free.
 
-The last fifth of the disk is for the companies that store less than their equal share. A company that stores more
-can then add nothing, unless a platform admin has given the company a quota.
+Each company has an equal share. The last fifth of the disk is for the companies that store less than their share.
+A company that stores more can then add nothing, unless a platform admin has given the company a quota.
 """
 
 from typing import Final, Literal, NamedTuple
@@ -11,8 +11,8 @@ from wmsd.contract.context import Company
 
 BoundKind = Literal["quota", "share"]
 GROWTH_AFTER_UPGRADE: Final = 1.25
-"""The bound for a company that stored much before disk shares existed: this many times what it stored then. It
-applies if the company's share is less.
+"""A company may store at least this many times what it stored when wmsd introduced disk shares. This matters for
+companies whose equal share is less.
 """
 
 
@@ -28,8 +28,10 @@ class Held(NamedTuple):
     companies: int = 0
 
     def share_of(self, company: Company, disk: Disk) -> Bound | None:
-        """Return how much the company may store while the disk is shared. Return None if the share sets no bound:
-        the company has a quota, or the bytes in the files are not counted yet.
+        """Return how much the company may store while the companies share the disk.
+
+        Return None if there is no such limit: the company has a quota, or the bytes in the files are not counted
+        yet.
         """
         if not self.companies or company.quota_megabytes or company.held_before is None:
             return None

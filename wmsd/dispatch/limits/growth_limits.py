@@ -1,9 +1,9 @@
 """Refuses writes when a company's quota, its share of the disk or the disk is nearly used up.
 
-A write adds data, changes existing data ("moves"), or frees space. wmsd refuses additions first and moves later.
-There is therefore always room to finish open documents, to delete records, and to lock out a user who fills the
-disk. Writes to `platform.db` and deletions may use the emergency space reserve (`data_folder/folder.py`), a file
-that wmsd then deletes.
+Each write is of one kind: it adds data, changes existing data ("moves"), or frees space. wmsd refuses additions
+first and moves later. Therefore there is always room to finish open documents, to delete records, and to lock out
+a user who fills the disk. Writes to `platform.db` and deletions may use the emergency space reserve
+(`data_folder/folder.py`), a file that wmsd then deletes.
 """
 
 import logging
@@ -30,8 +30,10 @@ MOVING_FIELDS: Final = frozenset({"status", "packaging", "packaging_returned", "
 
 
 class Room(NamedTuple):
-    """The limits for one kind of write. It is refused when the company has used more than `part` of its quota or
-    its share of the disk, such as 1.25. `least_free` returns how many bytes of the disk must be free.
+    """The limits for one kind of write.
+
+    `part` is a factor, such as 1.25. The write is refused if the company has used this many times its quota or its
+    share of the disk. `least_free` returns how many bytes of the disk must be free.
     """
 
     part: float
@@ -61,8 +63,10 @@ DISK_GONE: Final = "The server cannot check its disk now; nothing was changed. T
 
 
 def growth_of(operation: Operation, inputs: dict[str, Any]) -> Growth:
-    """Return which kind of write the operation is. An operation without a body, such as sending a webhook delivery
-    again, adds almost nothing, so it counts as "moves".
+    """Return which kind of write the operation is.
+
+    An operation without a body counts as "moves", because it adds almost nothing. For example, it sends a webhook
+    delivery again.
     """
     if operation.answer == "nothing":
         return "frees"
@@ -74,11 +78,13 @@ def growth_of(operation: Operation, inputs: dict[str, Any]) -> Growth:
 
 class Storage:
     def __init__(self, folder: DataFolder, quota_megabytes: int, clock: Clock) -> None:
-        """Create the check. `quota_megabytes` is the quota of companies without their own; 0 means no quota."""
+        """Create the check. `quota_megabytes` is the quota of companies that have no quota of their own; 0 means
+        no quota.
+        """
         self._folder = folder
         self._quota_megabytes = quota_megabytes
         self.held = Held()
-        """The size of the files of all companies, at the last count by a job."""
+        """The size of the files of all companies, as a job has last counted it."""
         self._disk = f"the disk of {folder.path}"
         self._told = RepeatedFailures(
             LOG, monotonic=clock.monotonic, level=logging.WARNING, settled_seconds=FLAPPING_SECONDS
@@ -107,8 +113,10 @@ class Storage:
         return left
 
     def admit(self, tx: Transaction, company: Company, growth: Growth) -> None:
-        """Raise Problem if a write to the company's file is not allowed: 507 if the quota or the share of the disk
-        is used up, 503 if the disk is full or cannot be checked. Call this before each write.
+        """Raise Problem if a write to the company's file is not allowed. Call this before each write.
+
+        The status is 507 if the quota or the share of the disk is used up. It is 503 if the disk is full or cannot
+        be checked.
         """
         if growth == "frees":
             return

@@ -1,8 +1,8 @@
 """Limits the pace of the writes that people send from pages: forms, scans, actions.
 
 No normal user is refused. A write that comes too soon waits for its turn in the order of arrival. It waits first
-among the writes of its person, and then among the writes of the company. A person who sends requests endlessly
-therefore slows down only their own writes. A waiting write holds no transaction and no lock.
+among the writes of its person, and then among the writes of the company. Therefore a person who sends requests
+endlessly slows down only their own writes. A waiting write holds no transaction and no lock.
 
 The pace is a token bucket. A waiting write has taken a token in advance, so the number of tokens may be negative.
 """
@@ -19,7 +19,9 @@ from wmsd.dispatch.limits.rate_limits import ROUNDING
 
 
 class Pace(NamedTuple):
-    """The pace of page writes: how many run in a burst, how many per second after that, and how many may wait."""
+    """The pace of page writes. `at_once` writes may run in a burst, and then `a_second` writes per second. At most
+    `waiting` writes may wait.
+    """
 
     at_once: int
     a_second: float
@@ -28,11 +30,11 @@ class Pace(NamedTuple):
 
 PERSON: Final = Pace(60, 10, 100)
 COMPANY: Final = Pace(480, 40, 800)
-"""The pace of a company. It suits eight people with handhelds who scan in bursts of 20 scans a second."""
+"""The pace of a company. It is enough for eight people with handhelds who scan in bursts of 20 scans a second."""
 PATIENCE: Final = 10.0
 """The longest wait in seconds. A write that would have to wait longer is refused."""
 MOST_LINES: Final = 10_000
-"""When there are this many queues, wmsd deletes those that are idle."""
+"""If there are this many token buckets, wmsd deletes those that are not in use."""
 
 
 @dataclass(slots=True)
@@ -105,7 +107,9 @@ class PageWrites:
 
 
 def _refusal(wait: float) -> Problem:
-    """Return the error for a refused write. `wait` is the number of seconds that the write would have waited."""
+    """Return the error for a refused write. `wait` is how many seconds the write would have to wait
+    for its turn.
+    """
     seconds = max(1, math.ceil(wait - PATIENCE))
     return Problem(
         "RATE_LIMIT_EXCEEDED",

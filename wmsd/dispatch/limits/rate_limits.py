@@ -11,17 +11,18 @@ from wmsd.base.problems import Problem
 
 WINDOW = 60.0
 ROUNDING = 1e-6
-"""The tolerance for rounding errors of seconds. A client that waits exactly Retry-After seconds must be admitted.
+"""The tolerance for rounding errors, in seconds. A client that waits exactly Retry-After seconds must be
+admitted.
 """
 GRAIN = 0.25
 """Requests within a quarter of a second are counted together, so that a window has at most 240 entries."""
 RATE_HEADERS = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "RateLimit-Policy", "RateLimit")
 """The headers that most clients know, and the headers of the IETF draft (draft-ietf-httpapi-ratelimit-headers)."""
 UNCHANGED_AT_ONCE = 10
-"""This many answers with status 304 (not modified) count as one request."""
+"""Only one of this many answers with status 304 (not modified) is counted."""
 MOST_KEYS = 20_000
-"""The maximum number of windows of each kind. Further keys share windows. Deleting a window in use instead would
-reset its limit.
+"""The maximum number of windows of each kind. Further keys share windows. A window in use is not deleted, because
+that would reset its limit.
 """
 SHARED = 1024
 
@@ -64,7 +65,9 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What is left of a rate limit after a request. `reset` is in seconds."""
+    """What is left of a rate limit after a request. `reset` is the number of seconds until the whole limit is
+    available again.
+    """
 
     limit: int
     remaining: int
@@ -93,8 +96,8 @@ class Limiter:
         return Allowance(limit, limit - window.count, self._reset(window, now))
 
     def unchanged(self, key: str, limit: int, now: float) -> Allowance:
-        """Remove the last request from the count, because its answer was 304 (not modified). Every tenth such
-        request stays counted. Return what is left of the limit.
+        """Remove the last request from the count, because its answer was 304 (not modified). But leave every tenth
+        such request in the count. Return what is left of the limit.
         """
         window = self._window(key, now)
         window.unchanged = (window.unchanged + 1) % UNCHANGED_AT_ONCE

@@ -23,9 +23,11 @@ WorkKind = Literal["download", "search", "search in all companies", "stream"]
 class Bound(NamedTuple):
     """The limits of one kind of work.
 
-    `at_once` requests may run at the same time. `waiting` requests may wait, each for `patience` seconds. All
-    running requests together use at most `share` of the processor. `each` limits the running requests of one
-    company, person or address; a kind of payer that is missing there has no such limit.
+    - `at_once` requests may run at the same time.
+    - `each` limits the running requests of one payer, by kind of payer: a company, a person or an address. A kind
+      that is missing there has no such limit.
+    - `waiting` requests may wait, each for `patience` seconds.
+    - `share` is the part of the processor that all running requests together may use.
     """
 
     what: str
@@ -72,7 +74,7 @@ class WorkAdmission:
 
     @asynccontextmanager
     async def turn(self, kind: WorkKind, payers: Payers) -> AsyncIterator[Turn]:
-        """Wait for a turn of the request, and keep it while this context is open. Raise Problem (503) if too many
+        """Wait until the request may run. Its turn ends when this context ends. Raise Problem (503) if too many
         requests already wait, or if the wait is too long.
         """
         of_kind = self._kinds[kind]
@@ -129,7 +131,9 @@ class _Kind:
         self._rests_until = max(self._rests_until, now) + seconds * (1 / self._bound.share - 1)
 
     async def rest(self) -> None:
-        """Pause, so that other requests can use the processor. All running requests of the kind pause together."""
+        """Pause, so that other requests can use the processor. All running requests of this kind of work pause
+        until the same time.
+        """
         await asyncio.sleep(max(0.0, self._rests_until - self._clock.monotonic()))
 
     def _is_free_for(self, payers: Payers) -> bool:

@@ -42,11 +42,11 @@ QUEUE: Final = """
 
 
 def queue_at_commit(tx: Transaction, first: int) -> None:
-    """At the commit, queue the deliveries of the events from the sequence `first` on. One statement does this for
-    all units of work that are committed together.
+    """At the commit, queue the deliveries of all events from the sequence `first` on. One statement does this for
+    all units of work in the commit, so only the `first` of the first unit counts.
 
-    If one of these units is rolled back, its events are rolled back too. The events of the next unit then get the
-    same sequences.
+    This `first` stays right even if that unit is rolled back, because the next unit reuses the sequences of its
+    events.
     """
     tx.at_commit.setdefault("deliveries", partial(_queue, first=first))
 

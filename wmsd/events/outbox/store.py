@@ -29,8 +29,8 @@ LISTING: Final = Listing(
 def after(tx: Transaction, query: EventQuery, position: int) -> CursorPage:
     """Return the events after the position, in the order in which they were committed.
 
-    The last page ends at the end of the log, even if the last events there do not match the filters. A reader
-    therefore misses nothing when those events are deleted.
+    The last page ends at the end of the log, even if the last events there do not match the filters. So the reader
+    gets no error about missing events when these events are deleted later.
     """
     values = query.filters()
     if (since := values.pop("since", None)) is not None:
@@ -72,7 +72,9 @@ ONE: Final = f"SELECT sequence, {RECORD} FROM events WHERE id = ?"
 
 
 def one(tx: Transaction, event_id: str) -> Record | None:
-    """Return the event, or None if the log does not have it. The id of the record is the sequence of the event."""
+    """Return the event, or None if the log does not have it. The field `id` of the result is the sequence of the
+    event.
+    """
     found = tx.row(ONE, (event_id,))
     return None if found is None else Record(*found)
 
@@ -81,8 +83,8 @@ FIRST_SINCE: Final = """
     SELECT coalesce(min(sequence), (SELECT seq + 1 FROM sqlite_sequence WHERE name = 'events'), 1)
     FROM events INDEXED BY events_by_time WHERE occurred_at >= ?
 """
-"""The SQL of the lowest sequence since a time. Later events can have an earlier time, because the clock may be set
-back. The SQL therefore takes the minimum.
+"""The SQL of the lowest sequence among the events since a time. The first event by time may have a higher
+sequence, because the clock may have been set back.
 """
 
 
@@ -95,7 +97,8 @@ OF_TEST: Final = f"""
 
 
 def place_of(tx: Transaction, event_id: str) -> int | None:
-    """Return the position of the event: every later event has a higher sequence. Return None if the id is unknown.
+    """Return the position of the event. The position is a sequence, and every later event has a higher one. Return
+    None if the id is unknown.
 
     The id may be that of a test event, because this can be the last X-Webhook-Id that a receiver has.
     """
@@ -133,8 +136,9 @@ def event_counts(tx: Transaction, month: str | None = None) -> dict[str, dict[st
 
 
 def cut_of(tx: Transaction, event_id: str) -> Cut | None:
-    """Return the cut of the history that has removed the event with this id, or None if there is no such cut. A
-    restore cuts the history. The time of the event, with which its id begins, shows which cut it was.
+    """Return the cut that has removed the event with this id, or None if there is no such cut. A restore cuts the
+    history: events after the backup are removed. The id begins with the event's time, which shows which cut
+    removed the event.
     """
     try:
         moment = timestamps.from_microseconds(int(event_id[:TIME_DIGITS], 16) * 1000)

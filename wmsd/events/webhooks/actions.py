@@ -35,8 +35,8 @@ writing = partial(operation, tag="Webhooks", module="webhooks", ability="webhook
 
 
 def _changes_errors(tx: Transaction, sent: Sent, named: Mapping[str, Any]) -> Iterator[FieldError]:
-    """Yield the errors of the URL and the credentials in `sent`, a body that has format errors. `named` has the id
-    in the path, if there is one.
+    """Yield the errors of the URL and the credentials in `sent`, the fields of a body that has format errors.
+    `named` has the `id` of the subscription to change, and is empty for a new subscription.
     """
     current = store.find_columns(tx, named["id"]) if "id" in named else None
     if current is None and "id" in named:
@@ -53,7 +53,7 @@ def _changes_errors(tx: Transaction, sent: Sent, named: Mapping[str, Any]) -> It
 
 
 def _whole_errors(tx: Transaction, sent: Sent, named: Mapping[str, Any]) -> Iterator[FieldError]:
-    """Yield the same errors as `_changes_errors`, for a body in which a missing field takes its default."""
+    """Yield the errors as `_changes_errors` does. In `sent`, a missing `auth_type` means its default."""
     default = SubscriptionFields.model_fields["auth_type"].default
     return _changes_errors(tx, {"auth_type": default, **sent}, named)
 
@@ -164,11 +164,11 @@ def _url_errors(tx: Transaction, current: Mapping[str, Any] | None, url: str) ->
 
 class _Credentials(NamedTuple):
     kept: dict[str, Any] | None
-    """The current credentials of the subscription. None if `auth_type` changes, or if the credentials cannot be
-    unsealed.
+    """The current credentials of the subscription. None if `auth_type` changes, if wmsd cannot unseal the
+    credentials, or if the subscription is new.
     """
     found: dict[str, Any] | None
-    """The credentials to store. None if the current credentials cannot be unsealed and stay as they are."""
+    """The credentials to store. None if the stored credentials stay although wmsd cannot unseal them."""
     errors: FieldErrors
 
 

@@ -1,4 +1,4 @@
-"""The figures of each webhook subscription. They come from stored counts, so that the log need not be read."""
+"""The figures of each webhook subscription. They come from stored counts, so wmsd does not read the log."""
 
 from datetime import timedelta
 from typing import Annotated, Any, Final
@@ -55,8 +55,8 @@ def _deliveries(status: str) -> str:
 
 
 def failed_tests(subscription_id: str) -> str:
-    """Return the SQL of the number of recent tests that failed. They have the status exhausted too, but they must
-    not count as lost events.
+    """Return the SQL that counts the failed tests among the latest tests of a subscription. A failed test has the
+    status `exhausted`, but is not a lost event. `subscription_id` is the SQL of the subscription's id.
     """
     return f"""(
         SELECT count(*) FROM (

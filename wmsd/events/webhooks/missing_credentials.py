@@ -54,15 +54,17 @@ MISSING: Final = """
 
 
 def opened(vault: Vault, sealed: str) -> dict[str, Any] | None:
-    """Return the credentials, or None if another key has sealed them. Then the credentials must be set again."""
+    """Return the credentials. Return None if they were sealed with another key and must be set again."""
     text = vault.unseal(sealed)
     return None if text is None else dict(json.loads(text))
 
 
 def note(tx: Transaction, subscription_id: int, url: str, credentials: str) -> None:
-    """Store that the subscription's credentials cannot be opened, unless they were set again in the meantime.
+    """Store that the subscription's credentials cannot be opened. Do nothing if other credentials were set in the
+    meantime: `credentials` are the sealed credentials that could not be opened.
 
-    If the subscription is a test receiver, give it a new secret instead, because no other program has the old one.
+    If the subscription is a test receiver, store a new secret for it instead. Only wmsd itself uses the secret of
+    a test receiver.
     """
     given = {"id": subscription_id, "credentials": credentials}
     if url == ADDRESS:

@@ -10,14 +10,14 @@ from wmsd.base.machine.secret_files import BASE64_PREFIX
 from wmsd.base.problems import FieldErrors
 
 ADDRESS: Final = "wmsd:receiver"
-"""The URL of every test receiver. No URL that a caller can set has this form (`urls.py`)."""
+"""The URL of every test receiver. Users cannot set such a URL (`urls.py`)."""
 LASTS: Final = timedelta(days=7)
 MOST: Final = 5
 """The maximum number of test receivers of a company."""
 KEPT: Final = 100
 """The maximum number of received requests that wmsd stores for one test receiver."""
 KEPT_BYTES: Final = 2_000_000
-"""The maximum number of bytes that wmsd stores for one test receiver, counting only the bodies of requests."""
+"""The maximum size, in bytes, of all stored request bodies of one test receiver."""
 SECRET_BYTES: Final = 32
 KEPT_OF_BODY: Final = 65_536
 """The maximum number of bytes that wmsd stores of one body."""
@@ -51,8 +51,8 @@ def new_secret() -> str:
 
 
 def change_errors(given: Mapping[str, Any]) -> FieldErrors:
-    """Return the errors of a change to a test receiver. Its address and its secret cannot be set, because everyone
-    who may read webhooks can see them.
+    """Return the errors in the changed fields `given` of a test receiver. Users cannot set its URL and its
+    credentials. A secret that a user has chosen would be shown to everyone who may read webhooks.
     """
     errors: FieldErrors = {name: [OWN_SECRET] for name in NOT_TO_BE_SET if given.get(name) is not None}
     if given.get("url", ADDRESS) != ADDRESS:

@@ -51,8 +51,8 @@ def _sweep(tx: Transaction) -> int:
 
 
 def _forget(tx: Transaction) -> int:
-    """Delete old deliveries like `db.sql.retention.forget_old`: if a delivery stays, all deliveries after it stay
-    too.
+    """Delete old deliveries. Stop at the first delivery that must stay: all deliveries after it stay too, as in
+    `db.sql.retention.forget_old`.
     """
     recent = timestamps.to_text(tx.now - KEPT), timestamps.to_text(tx.now + A_CLOCK_GONE_WRONG)
     first_kept = tx.value(FIRST_KEPT, recent)

@@ -26,7 +26,7 @@ MOST_SUBSCRIPTIONS: Final = 200
 assert len(WAITS) == ATTEMPTS - 1
 
 NEEDED_MODULES: Final = ("api", "webhooks")
-"""The modules without which a company sends nothing."""
+"""A company sends webhooks only if all these modules are on."""
 
 CREDENTIALS: Final[Mapping[AuthType, tuple[str, ...]]] = {
     "hmac": ("secret",),
@@ -90,7 +90,8 @@ def credentials(
 ) -> tuple[dict[str, Any], FieldErrors]:
     """Return the credentials to store for a subscription, and the errors in the sent credentials.
 
-    `kept` has the current credentials, if they have the same auth_type. They stay if `sent` has no new ones.
+    `kept` has the current credentials, or is None if they cannot stay. A credential that is not in `sent` keeps
+    its current value.
     """
     needed = CREDENTIALS[auth_type]
     before, last = ", ".join(needed[:-1]), needed[-1]

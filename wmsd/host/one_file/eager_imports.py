@@ -15,7 +15,9 @@ LOG = logging.getLogger("wmsd.serve")
 PAUSE_SECONDS: Final = 0.001
 """The pause after each module. Loading a library blocks other work, so requests are answered in the pause."""
 LIBRARIES: Final = "lib-dynload"
-"""The folder with compiled modules of Python's standard library. Its name is not part of their module names."""
+"""The folder with compiled modules of Python's standard library. It is not a package, so module names do not
+contain its name.
+"""
 BASE: Final = "base_library.zip"
 """The file in which PyInstaller puts the modules that Python needs at its start. All other modules are read from
 the executable.

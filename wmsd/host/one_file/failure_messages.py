@@ -34,7 +34,9 @@ KINDS: Final = (
         "another folder: " + ADVICE,
     ),
 )
-"""Pairs of a part of an original message and the sentence for users. The first pair that matches is used."""
+"""Pairs of two texts: a text that occurs in an original message, and the sentence for users. The first pair that
+matches is used.
+"""
 
 
 def sentence_of(said: Sequence[str]) -> str | None:

@@ -1,7 +1,7 @@
-"""The first steps of the one-file program. The program locks its temporary folder, and makes the system end the
-program together with the process that removes the folder.
+"""The first steps of the one-file program. The program locks its temporary folder. It makes the system end it when
+its parent ends, because the parent removes the folder.
 
-A server also makes itself independent of the folder, after the server has started to answer requests. Every
+When a server answers requests, it also becomes independent of the folder (`settle_temporary_folder`). Every
 command imports this module at its start.
 """
 
@@ -46,8 +46,9 @@ def hold(folder: str) -> int | None:
 def end_with_parent() -> None:
     """Make the system send SIGTERM to this process when its parent ends, even if the parent is killed.
 
-    The system sends no signal if the parent has already ended. The process therefore also ends if its parent has
-    another command line, because the first process of the one-file program has the same command line.
+    If the parent has already ended, the system sends no signal. In this case the function ends the process itself.
+    To detect this, it compares command lines. The first process of the one-file program has the same command line
+    as this process.
     """
     prctl = getattr(ctypes.CDLL(None), "prctl", None)
     if prctl is None:
@@ -69,7 +70,7 @@ def _command_line(process: str) -> bytes | None:
 async def settle_temporary_folder() -> None:
     """Make the server independent of its temporary folder, and remove the folders of programs that were killed.
 
-    Do nothing unless this is the one-file program, because no other program of wmsd unpacks itself.
+    Do nothing if this is not the one-file program. Only the one-file program unpacks itself.
     """
     folder = own_program.unpacked()
     if folder is not None and own_program.packing_form() == "file":

@@ -14,14 +14,16 @@ from wmsd.base.repeated_failures import RepeatedFailures
 
 LOG = logging.getLogger("wmsd.serve")
 SEND_SECONDS: Final = 0.2
-"""The seconds that a message may wait for room in the socket. There is always room if the manager reads the
-socket.
+"""How many seconds a message may wait for room in the socket. If the manager reads the socket, there is always
+room.
 """
 EXTEND_SECONDS: Final = 60.0
-"""The additional time that a long server start requests. The start requests more after a third of that time."""
+"""A long server start requests this many more seconds. It repeats the request after a third of this time."""
 MICROSECONDS: Final = 1_000_000
 OWED: Final = ("READY", "MAINPID", "STATUS")
-"""The fields that stay true. If they could not be sent, they are sent again later."""
+"""The fields whose values stay true. If a message could not be sent, its fields of this kind are sent with the
+next message.
+"""
 LONGEST_STATUS: Final = 200
 NOT_TOLD = "the state of the server cannot be reported to the service manager"
 
@@ -41,8 +43,8 @@ class ServiceManager:
         self._alive_at = -math.inf
 
     def ready(self, status: str) -> None:
-        """Report that the server is ready, and which process to supervise: the first process of the one-file
-        program only waits.
+        """Report that the server is ready, and that the manager must supervise this process. In the one-file
+        program, the first process only waits.
         """
         self._tell(READY="1", MAINPID=str(os.getpid()), STATUS=_one_line(status))
         self._alive_at = -math.inf
@@ -51,8 +53,8 @@ class ServiceManager:
         self._tell(STOPPING="1", STATUS=_one_line(status))
 
     def starting_again(self, status: str) -> None:
-        """Report a reload, because the process is about to execute the program again. Otherwise the manager would
-        think that the service has ended.
+        """Report a reload to the manager. Call this before the process executes the program again. Otherwise the
+        manager would think that the service has ended.
         """
         self._tell(RELOADING="1", MONOTONIC_USEC=_now(), STATUS=_one_line(status))
 
@@ -65,8 +67,8 @@ class ServiceManager:
             self._tell(READY="1")
 
     def alive(self) -> None:
-        """Send a sign of life if one is due. Call this whenever the event loop is known to work, as often as you
-        like.
+        """Send a sign of life to the manager if one is due. Call this whenever the event loop is known to work, as
+        often as you like.
         """
         if self.watchdog_seconds is None and not self._owed:
             return
@@ -77,10 +79,10 @@ class ServiceManager:
 
     @contextmanager
     def working(self, status: str) -> Iterator[None]:
-        """While the context is open, extend the start timeout, so that the manager does not count the service as
-        stuck.
+        """While the context is open, request more time for the start again and again, without a limit. The manager
+        then does not count the service as stuck.
 
-        The time is not limited. If a server is killed while it brings files up to date, it has to begin again.
+        A server that the manager kills during the migration of its files would have to begin the migration again.
         """
         if self._address is None:
             yield
@@ -142,7 +144,8 @@ def _address(environment: Mapping[str, str]) -> str | None:
 def _watchdog_seconds(environment: Mapping[str, str]) -> float | None:
     """Return how long the manager waits for a sign of life, or None if the manager does not wait for one.
 
-    The manager names the process that it has started. The one-file program serves in a child of that process.
+    `WATCHDOG_PID` is the process that the manager has started. In the one-file program, this is the parent of the
+    process that serves.
     """
     if environment.get("WATCHDOG_PID", str(os.getpid())) not in (str(os.getpid()), str(os.getppid())):
         return None

@@ -16,7 +16,9 @@ from wmsd.settings.toml_errors import NoToml, read_toml
 from wmsd.settings.toml_writer import as_written
 
 FOLDERS: Final = {("server", "data"): "data", ("backup", "folder"): "backups"}
-"""The settings that name a folder which the server creates, with the names of these folders for a service."""
+"""The settings that name folders which the server creates. The value is the default name of the folder inside the
+state folder of the service.
+"""
 OF_PACKAGE: Final = f"""\
 # Settings of {NAME}. The guide lists all settings (/docs/settings); `wmsd config init FILE` writes them to a file.
 # After a change: wmsd config check --config {CONFIG}, then systemctl restart {NAME}
@@ -64,8 +66,8 @@ def with_folders(file: Path, text: str, values: Values) -> str:
 
 
 def with_values(file: Path, text: str, values: Values) -> str:
-    """Return the text with these values. Raise ServiceError if the form of the text cannot be changed line by
-    line.
+    """Return the text with these values. Raise ServiceError if the text has a form in which lines cannot be
+    changed one by one.
     """
     expected = _parsed(file, text)
     for (section, key), value in values.items():
@@ -85,16 +87,16 @@ def with_values(file: Path, text: str, values: Values) -> str:
 
 
 def of_package() -> str:
-    """Return the configuration file of the Debian package. The file is short, so that a new version seldom changes
-    it.
+    """Return the configuration file of the Debian package. The file is short, so that few new versions of the
+    package change it.
     """
     lines = [f"[{section}]\n{key} = {as_written(str(STATE / name))}\n" for (section, key), name in FOLDERS.items()]
     return OF_PACKAGE + "\n".join(lines)
 
 
 def _with_line(text: str, section: str, key: str, line: str) -> str:
-    """Return the text with `line` in place of the line that sets the key, or of the comment with its default.
-    Otherwise `line` is the first line of its section.
+    """Return the text with `line` as the line of this setting. It replaces the line that sets the key, or
+    otherwise the comment with the default. If both are missing, it becomes the first line of the section.
     """
     lines = text.splitlines()
     heading = re.compile(rf"\s*\[\s*{section}\s*\]\s*(#.*)?")

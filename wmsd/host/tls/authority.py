@@ -24,7 +24,7 @@ AUTHORITY_NOT_BEFORE: Final = datetime(2026, 1, 1, tzinfo=UTC)
 valid.
 """
 ALLOWANCE: Final = timedelta(days=1)
-"""A certificate is valid from this long before its creation, because the clocks of browsers may be behind."""
+"""A certificate begins to be valid this long before its creation, because the clocks of browsers may be behind."""
 LOCAL_NAMES: Final = ("localhost", "local", "lan", "home.arpa", "internal", "intranet")
 LOCAL_NETWORKS: Final = tuple(
     ipaddress.ip_network(each)
@@ -73,8 +73,8 @@ def new_authority(machine: MachineNames, now: datetime) -> Signed:
 
 
 def new_certificate(authority: Signed, machine: MachineNames, now: datetime) -> Signed:
-    """Return a new certificate for the names and addresses of the machine. Leave out those that the authority may
-    not certify.
+    """Return a new certificate for the names and addresses of the machine. Leave out names and addresses that the
+    authority may not certify.
     """
     key = ec.generate_private_key(ec.SECP256R1())
     names = alternative_names(authority.certificate, machine)

@@ -39,7 +39,9 @@ FAULTS: Final = (
 SEQUENCE: Final = 0x30
 LEAST_DER: Final = 16
 VERSION_OF_ARCHIVES: Final = b"\x02\x01\x03"
-"""The version of PKCS #12 archives (RFC 7292). Keys also begin with a number, but a smaller one."""
+"""The version number at the start of a PKCS #12 archive (RFC 7292). A key also begins with a version number, but a
+smaller one.
+"""
 
 
 def check_files(server: Server) -> None:
@@ -71,8 +73,8 @@ def _has_certificate(path: Path) -> bool:
 
 
 def form_of(content: bytes) -> str:
-    """Return the openssl program that reads this DER content: a certificate, a key or an archive. Return "" for
-    other content.
+    """Return the openssl command that reads this DER content: `x509` for a certificate, `pkey` for a key, `pkcs12`
+    for an archive. Return "" for other content.
     """
     if len(content) < LEAST_DER or content[0] != SEQUENCE:
         return ""

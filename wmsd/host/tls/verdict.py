@@ -25,7 +25,9 @@ ANYWHERE: Final = ("0.0.0.0", "::", "127.0.0.1", "::1", "localhost")  # noqa: S1
 ISSUER_UNKNOWN: Final = (2, 20, 21)
 """The error codes that mean that the issuer of a certificate is unknown: X509_verify_cert_error_string(3)."""
 FLIGHTS: Final = 4
-"""How often each side must continue a TLS handshake, at most, until the handshake is finished or refused."""
+"""The maximum number of times that each side must continue a TLS handshake. After that, the handshake is finished
+or refused.
+"""
 
 READ_AGAIN: Final = (
     "Replace the file with a new certificate, and make the server read it: systemctl reload wmsd, or kill "
@@ -179,8 +181,8 @@ def _issuers(path: Path, key: Path, data: Path) -> Found:
 
 
 def _is_issuer_unknown(path: Path, key: Path, data: Path) -> bool:
-    """Return True if a client could not find an issuer of the certificate. The client trusts what this machine
-    trusts, and the authority of the installation. The check is a TLS handshake in memory.
+    """Return True if a client could not find an issuer of the certificate. This client trusts the authorities of
+    this machine and the authority of the installation. The function does a TLS handshake in memory.
     """
     from wmsd.host.tls.lan_certificate import AUTHORITY, FOLDER
 

@@ -1,1 +1,1 @@
-"""GraphQL, which runs the root fields of a document as calls of the dispatcher."""
+"""GraphQL. Each root field of a document runs as a call of the dispatcher."""

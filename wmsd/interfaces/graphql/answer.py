@@ -1,4 +1,4 @@
-"""The answer to a GraphQL document, which is parsed, planned and executed."""
+"""Parses, plans and executes a GraphQL document, and returns the answer."""
 
 import asyncio
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ from wmsd.interfaces.graphql.plans import operation_of, plan_operation
 from wmsd.interfaces.openapi.headers import COST
 
 MOST_LISTED: Final = 50
-"""The most errors of an answer that the request history stores."""
+"""The request history stores at most this number of errors of an answer."""
 LONGEST_MESSAGE: Final = 400
 
 

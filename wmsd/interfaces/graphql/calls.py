@@ -1,4 +1,4 @@
-"""Conversion of a document's root fields to calls of the dispatcher, and of refused calls to GraphQL errors."""
+"""Converts the root fields of a document to calls of the dispatcher, and refused calls to GraphQL errors."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +13,7 @@ from wmsd.interfaces.graphql.shapes import Failed, Json
 
 
 def call_of(outer: Call, plan: Plan) -> Call:
-    """Return the call for the dispatcher that answers a root field. `outer` is the call of the whole document."""
+    """Return the call of the dispatcher for a root field. `outer` is the call that runs the whole document."""
     operation, arguments = plan.operation, plan.arguments
     query = {
         _parameter(plan, name): _text(value)
@@ -39,9 +39,9 @@ def call_of(outer: Call, plan: Plan) -> Call:
 def inner_call(
     outer: Call, operation: Operation, *, path: Mapping[str, str] | None = None, query: Mapping[str, str]
 ) -> Call:
-    """Return a call by the same caller for the same company.
+    """Return a call of `operation`, with the caller and the company of `outer`.
 
-    The rate limit does not count the call, because the document was counted already.
+    The rate limit does not count this call, because it has already counted the document.
     """
     return Call(
         operation=operation,
@@ -73,12 +73,14 @@ def _parameter(plan: Plan, argument: str) -> str:
 
 
 def argument_names(plan: Plan) -> dict[str, str]:
-    """Map the names of REST parameters, which errors mention, to the names of GraphQL arguments."""
+    """Map the names of REST parameters to the names of GraphQL arguments. Errors contain the REST names."""
     return {_parameter(plan, name): name for name in (*plan.arguments, *PAGE)}
 
 
 def _text(value: Any) -> str:
-    """Return a value as text for a query string, as REST writes it: a list has commas between its members."""
+    """Return a value as text for a query string. The format is that of REST: commas separate the members of a
+    list.
+    """
     if isinstance(value, bool):
         return "true" if value else "false"
     return ",".join(map(str, value)) if isinstance(value, list) else str(value)

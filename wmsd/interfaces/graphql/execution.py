@@ -1,4 +1,4 @@
-"""The execution of a plan: one call of the dispatcher per root field, and per set of referenced records.
+"""Executes a plan, with one call of the dispatcher per root field and per set of referenced records.
 
 graphql-core's executor is not used, because it would block the event loop five times as long, for all tenants.
 """
@@ -32,12 +32,12 @@ from wmsd.interfaces.graphql.schema import schema
 from wmsd.interfaces.graphql.shapes import Failed, Json, Link, Projection, Shape, too_much
 
 BYTES_AT_ONCE: Final = 256 * 1024
-"""The number of bytes that are parsed without a pause, which takes one to three milliseconds."""
+"""The number of bytes that are parsed without a pause. Parsing them takes one to three milliseconds."""
 LIST: Final = b'{"data":['
 """A JSON answer with a list begins with these bytes (see `dispatch/replies.py`)."""
 DECODER: Final = json.JSONDecoder()
 AT_ONCE: Final = 1_000
-"""The number of objects that are created before other tasks run. A record may have a thousand lines."""
+"""The number of objects that are created in one step. After each step, other tasks can run."""
 TOOK_TOO_LONG: Final = f"The document took over {MOST_SECONDS:.0f} s. Request less data."
 
 
@@ -65,7 +65,7 @@ async def read(body: bytes) -> Any:
 
 @dataclass
 class Execution:
-    """The execution of one document. `call` is the call of the whole document."""
+    """The execution of one document. `call` is the call that runs the whole document."""
 
     dispatcher: Dispatcher
     call: Call
@@ -73,13 +73,13 @@ class Execution:
     data: Json = field(default_factory=dict)
     errors: list[Json] = field(default_factory=list)
     replayed: list[str] = field(default_factory=list)
-    """The keys of the mutations whose answers come from an earlier request with the same idempotency key."""
+    """The keys of mutations that did not run again, because an earlier request had the same idempotency key."""
     projection: Projection = field(default_factory=Projection)
     _bytes_left: int = field(default_factory=lambda: MOST_BYTES)
     _turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MOST_AT_ONCE))
 
     async def run(self) -> None:
-        """Run mutations one after the other in their order, and a few queries at the same time."""
+        """Run the document. Mutations run one after the other, in order. A few queries run at the same time."""
         try:
             async with asyncio.timeout(None if self.planned.is_mutation else MOST_SECONDS):
                 await self._run()
@@ -107,10 +107,10 @@ class Execution:
             self._note(failed, [plan.key], plan.node, argument_names(plan))
 
     async def _perform(self, call: Call) -> tuple[Any, bool]:
-        """Run a call, and return its JSON answer, or True for an empty answer.
+        """Run a call. Return its JSON answer, or True for an empty answer, and whether the call was a repetition.
 
-        The second value is True if the answer was repeated because of an idempotency key. Raise Failed if the call
-        is refused, or if all answers of the document together have more than `MOST_BYTES`.
+        A call is a repetition if an earlier call had the same idempotency key. Raise Failed if the call is
+        refused, or if all answers of the document together have more than `MOST_BYTES`.
         """
         async with self._turns:
             reply = await self.dispatcher.dispatch(call)
@@ -167,10 +167,10 @@ class Execution:
     # --- records that other records refer to ---------------------------------------------------------------------
 
     async def _follow(self, link: Link, waiting: list[tuple[Json, int]]) -> None:
-        """Load the records that objects of the answer refer to through `link`, with one call for each chunk of
-        ids. Then put each record into the objects that need it.
+        """Load the records to which the objects in `waiting` refer, and put each record into these objects.
 
-        `waiting` has these objects, each with the id of the record that it needs.
+        `link` is the field that refers to the records. `waiting` has each object with the id of its record. Each
+        call loads the records of some ids.
         """
         ids = sorted({referred for _, referred in waiting})
         try:
@@ -202,7 +202,9 @@ class Execution:
     # --- errors --------------------------------------------------------------------------------------------------
 
     def _note_at(self, failed: Failed, link: Link, waiting: list[tuple[Json, int]]) -> None:
-        """Add one error, at the first object that waits for the link. The field is null in each such object."""
+        """Add the error `failed` at the first object in `waiting`. The field of `link` stays null in all these
+        objects.
+        """
         path = _path_to(self.data, waiting[0][0], [])
         self._note(failed, [*(path or []), link.key])
 
@@ -228,8 +230,9 @@ def _chunks(ids: Sequence[int]) -> Iterator[Sequence[int]]:
 
 
 def _path_to(value: Any, wanted: Json, path: list[str | int]) -> list[str | int] | None:
-    """Return the path of the object `wanted` inside `value`, or None if `value` does not contain it. `path` is the
-    path of `value` in the answer.
+    """Return the path to the object `wanted`, or None if `value` does not contain it.
+
+    `path` is the path to `value`. Both paths start at the top of the answer.
     """
     if value is wanted:
         return path
@@ -246,7 +249,7 @@ def _path_to(value: Any, wanted: Json, path: list[str | int]) -> list[str | int]
 
 
 def introspect(document: DocumentNode, planned: Planned, variables: Json) -> tuple[Json, list[GraphQLError]]:
-    """Return the answer to the fields about the schema itself, which graphql-core executes."""
+    """Let graphql-core execute the fields about the schema itself. Return the answer and the errors."""
     operation = OperationDefinitionNode(
         operation=planned.operation.operation,
         name=planned.operation.name,

@@ -1,7 +1,7 @@
 """The limits of a document.
 
-The text of a document is measured before it is parsed, and the parsed document before it is validated, because
-both steps take too long for a hostile document (decisions, section 4).
+The text of a document is measured before it is parsed. The parsed document is measured before it is validated.
+Both steps would take too long for a hostile document (decisions, section 4).
 """
 
 import re
@@ -27,8 +27,9 @@ from wmsd.base.dataclass import dataclass
 MOST_CHARACTERS: Final = 20_000
 MOST_TOKENS: Final = 1_000
 MOST_NESTED: Final = 50
-"""The most levels of nested brackets of any kind. Also the most levels of nested selections; a fragment counts as
-if its selection were written in place of it.
+"""The most levels of nested brackets of any kind.
+
+Also the most levels of nested selections. A fragment counts as if the document repeated its text at each use.
 """
 DEEPEST: Final = 8
 """The most levels of fields. Fields that begin with `__` have a separate limit."""
@@ -42,14 +43,15 @@ MOST_SPREADS: Final = 100
 """The most uses of fragments, including inline fragments."""
 MOST_DIRECTIVES: Final = 50
 MOST_REPEATED: Final = 20
-"""The most fields that repeat a field of the same selection. Validation compares all repeated fields with each
-other.
+"""The most fields with the same key as an earlier field of their selection.
+
+Validation compares each of these fields with all others of the same key.
 """
 MOST_ARGUMENTS: Final = 20
 """The most arguments of one field or directive."""
 MOST_VARIABLES: Final = 100
 MOST_LITERALS: Final = 300
-"""The most values inside lists and objects that the document itself contains."""
+"""The most values inside lists and objects in the text of the document. Values in variables do not count."""
 MOST_VALUES: Final = 10_000
 """The most values in the variables, including values inside lists and objects."""
 MOST_LISTED: Final = 100_000
@@ -58,15 +60,15 @@ number that GraphiQL needs.
 """
 MOST_COST: Final = 1_000
 SEARCH_COST: Final = 150
-"""The cost of a word search. The cost of the listed records is added."""
+"""The cost of a word search, in addition to the cost of the records that it returns."""
 MOST_OBJECTS: Final = 10_000
-"""The most objects in an answer. Document lines count too, although their number is not known in advance."""
+"""The most objects in an answer. The lines of orders and other records count too."""
 MOST_BYTES: Final = 8_000_000
 """The most bytes of all records that are read for an answer."""
 MOST_AT_ONCE: Final = 4
 """The most root fields of a document that are read at the same time."""
 MOST_SECONDS: Final = 20.0
-"""The most seconds for a query document. A mutation document has no time limit."""
+"""The most seconds for a document with queries. A document with mutations has no time limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,7 @@ class Size:
     depth: int = 0
     introspection_depth: int = 0
     nested: int = 0
-    """The levels of nesting, including inline fragments, which `depth` does not count."""
+    """The levels of nesting. Inline fragments count as levels here, but not in `depth`."""
     fields: int = 0
     aliases: int = 0
     spreads: int = 0
@@ -85,9 +87,9 @@ class Size:
     arguments: int = 0
     literals: int = 0
     listed: float = 0
-    """The estimated number of values in the answer, on the assumption that this selection is about the schema."""
+    """An estimate of the number of values in the answer. It is used only if the selection is about the schema."""
     introspected: float = 0
-    """The estimated number of values in the answer to the fields about the schema."""
+    """The estimated number of values about the schema in the answer."""
 
     def beside(self, other: "Size") -> "Size":
         return Size(
@@ -142,7 +144,7 @@ LISTED: Final[Mapping[str, float]] = {
     "directives": 4,
     "ofType": 0.5,
 }
-"""The average number of values in the list that a field about the schema returns."""
+"""For fields about the schema: the average number of values in the list that the field returns."""
 TOKEN: Final = re.compile(
     r"""
     (?: [\s,\ufeff]++ | \#[^\r\n]*+ )*+    # blanks and comments
@@ -160,9 +162,9 @@ NESTING: Final[Mapping[str, int]] = {"{": 1, "[": 1, "(": 1, "}": -1, "]": -1, "
 
 
 def text_excess(text: str) -> str | None:
-    """Return why the text of a document is too long or has too many nested brackets, or None.
+    """Return why the text of a document is too long or has too many nested brackets, or None if it is acceptable.
 
-    The function never counts more tokens than the parser would.
+    The function may count fewer tokens than the parser, but never more.
     """
     if len(text) > MOST_CHARACTERS:
         return f"The query is over {MOST_CHARACTERS} characters long; use variables."
@@ -300,7 +302,7 @@ class Sizes:
         )
 
     def _of_fragment(self, name: str) -> Size:
-        """Return the size of a fragment. A use of the fragment inside itself adds nothing, and sets `circle`."""
+        """Return the size of a fragment. If the fragment uses itself, set `circle`, and do not count that use."""
         if name not in self._known:
             self._known[name] = None
             fragment = self._fragments.get(name)

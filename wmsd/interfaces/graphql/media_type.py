@@ -9,10 +9,10 @@ MOST_CHARACTERS: Final = 1_000
 
 
 def media_type(accept: str | None) -> str | None:
-    """Return RESPONSE or JSON, whichever the client prefers, or None if the client accepts neither.
+    """Return the type that the client prefers: RESPONSE or JSON. Return None if the client accepts neither.
 
-    If both have the same weight, return RESPONSE, the newer type, only if the header names it. Clients that send
-    `*/*`, or no header, are mostly older clients.
+    RESPONSE is the newer type. If the client gives both types the same weight, return RESPONSE only if the header
+    names it. Clients that send `*/*`, or no header, are mostly older clients.
     """
     weights = _weights((accept or "")[:MOST_CHARACTERS])
     newer, older = _weight(weights, RESPONSE), _weight(weights, JSON)
@@ -27,7 +27,7 @@ def content_type(accept: str | None) -> str:
 
 
 def _weight(weights: dict[str, float], offered: str) -> float:
-    """Return the weight of an offered type, from the most specific media range."""
+    """Return the weight of the type `offered`. The most specific media range that includes the type decides."""
     for media_range in (offered, "application/*", "*/*"):
         if media_range in weights:
             return weights[media_range]
@@ -35,7 +35,7 @@ def _weight(weights: dict[str, float], offered: str) -> float:
 
 
 def _weights(accept: str) -> dict[str, float]:
-    """Return the weights by media range. Ranges with a charset other than UTF-8 are left out."""
+    """Return the weight of each media range in the header. Leave out ranges with a charset other than UTF-8."""
     weights: dict[str, float] = {}
     for part in [part for part in accept.split(",") if part.strip()] or ["*/*"]:
         name, *parameters = (each.strip().lower() for each in part.split(";"))

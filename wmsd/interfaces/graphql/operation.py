@@ -1,4 +1,4 @@
-"""The operation that runs GraphQL documents, once the dispatcher has admitted and counted the request."""
+"""The operation that runs GraphQL documents. Before it runs, the dispatcher admits and counts the request."""
 
 import asyncio
 from types import ModuleType

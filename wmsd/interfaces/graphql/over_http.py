@@ -1,4 +1,4 @@
-"""GraphQL over HTTP (specification of the GraphQL Foundation): reading requests, and formatting refusals."""
+"""Reads GraphQL requests over HTTP, and formats refusals (specification of the GraphQL Foundation)."""
 
 import json
 from functools import partial
@@ -44,7 +44,7 @@ async def _handle(installation: Installation, front: Front, request: web.Request
 
 
 def in_form(accept: str | None, reply: Reply) -> Reply:
-    """Return the reply unchanged if it is a GraphQL response already, or else convert it to one."""
+    """Return `reply` unchanged if it is a GraphQL response. Otherwise convert it to a GraphQL response."""
     return reply if "Content-Type" in reply.headers else _as_graphql(accept, reply)
 
 
@@ -59,7 +59,7 @@ def _schema_text() -> bytes:
 
 
 def _as_graphql(accept: str | None, refused: Reply) -> Reply:
-    """Return a refusal in the form of REST as a GraphQL response: an object with `errors`."""
+    """Convert a refusal from the format of REST to a GraphQL response. The response is an object with `errors`."""
     problem = json.loads(refused.body)
     more = {name: problem[name] for name in ("code", "errors", "details") if name in problem}
     body = {"errors": [{"message": problem["message"], "extensions": more}]}
@@ -70,7 +70,7 @@ async def _read(request: web.Request, call: Call, bodies: LargeBodies) -> Loaded
     """Return the parameters of a GET or POST request. Raise Problem (406) if the client accepts neither media
     type.
 
-    Raise the same errors as `parameters_of`.
+    Also raise the errors of `parameters_of`.
     """
     if media_type(call.accept) is None:
         raise requests.malformed(406, f"Accept {RESPONSE} or {JSON}.")
@@ -78,7 +78,7 @@ async def _read(request: web.Request, call: Call, bodies: LargeBodies) -> Loaded
 
 
 async def parameters_of(load: LoadBody) -> Loaded:
-    """Call `load`, and return the parameters of the GraphQL request. Raise Problem (400) if they are invalid.
+    """Call `load` to read the request, and return its GraphQL parameters. Raise Problem (400) if they are invalid.
 
     If `load` raises Problem (422), change its status to 400 and raise it. Raise other errors of `load` unchanged.
     """

@@ -17,10 +17,12 @@ RULES: Final[tuple[type[ASTValidationRule], ...]] = (
 MOST_ERRORS: Final = 5
 REMEMBERED: Final = 256
 REMEMBERED_CHARACTERS: Final = 4_000
-"""The most characters of a text whose parsed document is cached, so that a few texts do not fill the memory."""
+"""A document is cached only if its text has at most this many characters. So a few texts do not fill the memory.
+"""
 SUGGESTED_CHARACTERS: Final = 1_000
-"""The most characters of a text that gets suggestions for unknown names. Suggestions take as long as all other
-checks together.
+"""A text with at most this many characters gets suggestions for unknown names.
+
+Finding suggestions takes as long as all other checks together.
 """
 LONGEST_MESSAGE: Final = 400
 """The most characters of a message. graphql-core quotes the refused text, whatever its length."""
@@ -38,8 +40,9 @@ class Refused(Exception):
 
 
 def check_excess(found: str | None) -> None:
-    """Raise Refused with the sentence `found`, which says why a document or its variables are too large. Do
-    nothing for None.
+    """Do nothing if `found` is None. Otherwise raise Refused with the sentence `found`.
+
+    The sentence says why a document or its variables are too large.
     """
     if found is not None:
         raise Refused([GraphQLError(found)])

@@ -1,4 +1,4 @@
-"""The plan of a document: its calls and their cost, computed before the first call."""
+"""The plan of a document: its calls and their cost. The plan is complete before the first call runs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field
@@ -24,13 +24,13 @@ from wmsd.interfaces.graphql.schema import Root, schema, source_of
 from wmsd.interfaces.graphql.shapes import Json, Selecting, Shape, inner, object_of
 
 PAGE: Mapping[str, str] = {"first": "per_page", "after": "cursor"}
-"""Maps the paging arguments of a connection, as in Relay, to the query parameters of REST."""
+"""Maps the arguments of a connection that select a page to the query parameters of REST."""
 MOST_ERRORS = 10
 
 
 @dataclass(frozen=True)
 class Edges:
-    """A field of a connection that the document selects. Every list at the root is a connection, as in Relay.
+    """A field that the document selects in a connection. As in Relay, every list at the root is a connection.
 
     `key` is the key of the field in the answer, and `kind` is the name of the field.
     """
@@ -38,19 +38,23 @@ class Edges:
     key: str
     kind: Literal["edges", "nodes", "pageInfo", "__typename"]
     typename: str
-    """The name of the GraphQL type: of the edges, nodes or pageInfo, or of the connection itself for
-    `__typename`.
+    """The name of the GraphQL type of the field. For the field `__typename`, it is the name of the connection's
+    type.
     """
     members: Mapping[str, str] = field(default_factory=dict)
-    """Maps each key of the answer to the name of the selected field. For edges and pageInfo only."""
+    """Only for edges and pageInfo: the name of each field that the document selects in them, by its key in the
+    answer.
+    """
     shapes: Mapping[str, Shape] = field(default_factory=dict)
-    """Maps each key of the answer to the selected fields of the records. Edges have one entry for each selected
-    `node`, because a document may select `node` under several keys. Nodes have one entry.
+    """The fields that the document selects from the records, by the key of the records in the answer.
+
+    Edges have an entry for each selected `node`, because a document may select `node` under several keys. Nodes
+    have one entry.
     """
 
     @property
     def cost(self) -> int:
-        """The cost of one record."""
+        """The cost for each record of the list."""
         return sum(1 + shape.cost for shape in self.shapes.values())
 
 
@@ -58,8 +62,8 @@ class Edges:
 class Plan:
     """The plan of a root field.
 
-    If the field is a connection, `parts` has its selected fields. If the field is one record, `shape` has the
-    selected fields. Both are None if the operation returns no record.
+    For a connection, `parts` has the fields that the document selects. For one record, `shape` has these fields.
+    If the operation returns no record, both are None.
     """
 
     key: str

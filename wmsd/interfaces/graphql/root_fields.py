@@ -1,4 +1,4 @@
-"""The table of all root fields. The schema, checks and answers follow from the table and from the operations."""
+"""The table of all root fields. The schema, the checks and the answers are derived from this table."""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -25,9 +25,7 @@ from wmsd.warehouse.stock.schema import DetailedStockRecord
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A root field. `renamed` maps the name of an argument to the name of its REST parameter, if the two
-    differ.
-    """
+    """A root field. `renamed` maps an argument to its REST parameter if their names differ."""
 
     name: str
     operation: Operation
@@ -83,10 +81,10 @@ MUTATIONS: Final = tuple(
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """A field of a record that lists the first records that refer to it, such as the `stock` of an article.
+    """A field of a record that contains a list of other records, such as the `stock` of an article.
 
-    `find` is the operation that returns those records, and `id_field` is their field with the id of this record.
-    `first` is the default number of records.
+    The records in the list refer to this record: their field `id_field` has its id. `find` is the operation that
+    returns them. `first` is the number of records if the document names no number.
     """
 
     of: type[BaseModel]
@@ -98,7 +96,7 @@ class Collection:
 
 COLLECTIONS: Final = (Collection(Article, "stock", stock.find_stock_of_articles, "article_id", 10),)
 DETAIL: Final = "lots"
-"""The value of the REST parameter `detail`. With this value, a record has additional fields, such as its lots."""
+"""A value of the REST parameter `detail`. With this value, a record also has fields such as its lots."""
 TYPE_NAMES: Final[Mapping[type[BaseModel], str]] = {
     DetailedStockRecord: "StockRecord",
     Subscription: "Webhook",
@@ -107,4 +105,4 @@ TYPE_NAMES: Final[Mapping[type[BaseModel], str]] = {
     SubscriptionFields: "WebhookFields",
     SubscriptionChanges: "WebhookChanges",
 }
-"""The names of GraphQL types that differ from the names of their models, by model."""
+"""The names of the GraphQL types of some models. All other types have the name of their model."""

@@ -44,7 +44,7 @@ COMMAS: Final = ", separated by commas"
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """The source of a field that is a plain value of a record. Ids are sent as strings."""
+    """The source of a field that is a single value of a record. Ids are sent as strings."""
 
     name: str
     is_id: bool
@@ -80,7 +80,7 @@ def source_of(field: GraphQLField) -> Source:
 
 
 class Objects:
-    """A factory that creates the type of each model once."""
+    """Creates the GraphQL type of each model. A type is created only once."""
 
     def __init__(self) -> None:
         self.types = Types(TYPE_NAMES)
@@ -253,8 +253,10 @@ def _described(operation: Operation) -> str:
 
 
 def _needed(ability: str) -> str:
-    """Return the ability that a token needs, as text. If a setting can demand a stricter ability, the text names
-    both, because the schema does not depend on the settings.
+    """Return the ability that a token needs, as text.
+
+    In some installations, a setting demands a stricter ability. The text then names both abilities, because the
+    schema is the same in all installations.
     """
     if ability not in SUFFICES:
         return ability

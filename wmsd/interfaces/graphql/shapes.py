@@ -31,7 +31,7 @@ TOO_MUCH: Final = f"The answer would have over {MOST_OBJECTS} objects, or be too
 
 
 class Failed(Exception):
-    """The error for a field without a value, because its call was refused or the answer would be too large."""
+    """The error for a field that gets no value. Its call was refused, or the answer would be too large."""
 
     def __init__(self, message: str, code: str, more: Mapping[str, Any]) -> None:
         super().__init__(message)
@@ -46,9 +46,9 @@ def too_much() -> Failed:
 
 @dataclass(frozen=True)
 class Link:
-    """A selected field that contains other records. These records are loaded together for all records of the list.
+    """A selected field that refers to other records. One step loads these records for all records of a list.
 
-    `first` is the largest number of other records for one record.
+    `first` is the largest number of other records that the field of one record can contain.
     """
 
     key: str
@@ -58,8 +58,10 @@ class Link:
 
     @property
     def id_field(self) -> str:
-        """The field of the record with the id for the lookup. For a reference, this is the id of the other record.
-        For a collection, this is the record's own id.
+        """The name of the record's field whose value selects the other records.
+
+        For a reference, this value is the id of the other record. For a collection, it is the id of the record
+        itself.
         """
         return self.source.id_field if isinstance(self.source, Reference) else "id"
 
@@ -81,8 +83,8 @@ class Part:
 class Shape:
     """The fields that a document selects from a record.
 
-    `names` maps the keys of the answer to the record's fields, in the order of the answer. `constants`, `ids`,
-    `parts` and `links` describe the fields that need more than a copy of the value.
+    `names` maps the keys of the answer to the record's fields, in the order of the answer. The value of most
+    fields is copied. `constants`, `ids`, `parts` and `links` describe the fields for which a copy is not enough.
     """
 
     names: dict[str, str] = field(default_factory=dict)
@@ -92,12 +94,12 @@ class Shape:
     links: list[Link] = field(default_factory=list)
     wants_detail: bool = False
     cost: int = 0
-    """The cost of one record, in addition to the record itself."""
+    """The cost of the objects and other records inside one record."""
 
 
 @dataclass(frozen=True)
 class Selecting:
-    """The fragments and variables of a document, which decide what a selection contains."""
+    """The fragments and variables of a document. They determine which fields a selection contains."""
 
     fragments: Mapping[str, FragmentDefinitionNode]
     variables: VariableValues
@@ -143,10 +145,10 @@ class Selecting:
         return found
 
     def shape(self, of: GraphQLObjectType, nodes: Sequence[FieldNode]) -> Shape:
-        """Return the shape of a record of the type `of`. `nodes` are the fields of the document that select this
-        record.
+        """Return the shape of a record of the type `of`.
 
-        There may be several, because a document may repeat a field.
+        `nodes` are the fields of the document that select this record. A document may repeat a field, so there may
+        be several nodes.
         """
         shape = Shape()
         for key, same in self.fields(inner(nodes)).items():
@@ -197,11 +199,12 @@ def object_of(declared: GraphQLField) -> GraphQLObjectType:
 
 @dataclass
 class Projection:
-    """Converts records to objects of the answer, and notes which other records must still be loaded for them."""
+    """Converts records to objects of the answer, and collects in `waiting` which records must still be loaded."""
 
     waiting: dict[int, tuple[Link, list[tuple[Json, int]]]] = field(default_factory=dict)
-    """The links whose records are not loaded yet. Each link has the objects that need a record, with the record's
-    id. The key is the Python `id()` of the link.
+    """The links whose records are not loaded yet, by the Python `id()` of the link.
+
+    Each link has a list of objects that need records. Each object has the id for the lookup.
     """
     objects: int = 0
 
@@ -231,6 +234,6 @@ class Projection:
             self.waiting.setdefault(id(link), (link, []))[1].append((shown, referred))
 
     def taken(self) -> list[tuple[Link, list[tuple[Json, int]]]]:
-        """Return the values of `waiting`, and empty `waiting`."""
+        """Return the links in `waiting` with their objects, and empty `waiting`."""
         found, self.waiting = list(self.waiting.values()), {}
         return found

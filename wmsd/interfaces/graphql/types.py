@@ -1,4 +1,4 @@
-"""The GraphQL types of the models of operations."""
+"""Creates the GraphQL types from the Pydantic models that operations use for requests and answers."""
 
 import inspect
 import re
@@ -87,7 +87,10 @@ FORMATS: Final = {"date-time": DATE_TIME, "date": DATE}
 
 @dataclass(frozen=True, slots=True)
 class Plain:
-    """An annotation without `Annotated` and `| None`. `marks` has the metadata of `Annotated`."""
+    """A Python annotation in parts. `base` is the type without `Annotated` and `| None`.
+
+    `marks` has the metadata of `Annotated`.
+    """
 
     base: Any
     is_optional: bool
@@ -118,12 +121,15 @@ def plain_type(annotation: Any, marks: tuple[Any, ...] = ()) -> Plain:
 
 
 def is_id(name: str, found: Plain) -> bool:
-    """Return True if the field has an id of this service. For example, `tax_id` is not such an id."""
+    """Return True if the field has an id of a record of wmsd. A field such as `tax_id` has no such id."""
     return name == "id" or (name.endswith("_id") and found.base is int)
 
 
 class Types:
-    """A factory that creates each type once. `names` has the types that are not named like their models."""
+    """Creates the GraphQL types of models. A type is created only once.
+
+    `names` has the names of the types that are not called like their models.
+    """
 
     def __init__(self, names: Mapping[type[BaseModel], str]) -> None:
         self._names = names
@@ -134,7 +140,9 @@ class Types:
         return self._names.get(model, model.__name__)
 
     def scalar(self, name: str, found: Plain, owner: str) -> Any:
-        """Return the type of a field that is neither an object nor a list. A new enum is named after `owner`."""
+        """Return the type of a field that is neither an object nor a list. The name of a new enum begins with
+        `owner`.
+        """
         if found.is_decimal:
             return DECIMAL
         if found.format in FORMATS:
@@ -189,7 +197,7 @@ class Types:
 
 
 def _with_whole_ids(values: dict[str, Any], ids: frozenset[str]) -> dict[str, Any]:
-    """Convert the texts in the fields `ids` to numbers, because GraphQL passes ids as text. Return all values.
+    """Return `values`. Convert texts in the fields `ids` to numbers, because GraphQL passes ids as text.
 
     If a text is not a number, leave it unchanged. A later check refuses it.
     """

@@ -20,8 +20,9 @@ imports a file of articles; the other kinds work in the same way. The import pag
 """
 CODE: Final = "_code"
 INSIDE: Final = "."
-"""The separator in the column name of an object's field, such as `address.postal_code`. Although this name ends in
-`_code`, its cells are not codes of records.
+"""The separator in the column name of a field inside an object, such as `address.postal_code`.
+
+If such a name ends in `_code`, the cells do not contain codes of records.
 """
 FORMS: Final[Mapping[Callable[[str], object], str]] = {
     read_flag: "`true` or `false`",

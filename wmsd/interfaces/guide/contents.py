@@ -14,7 +14,7 @@ MOST_WANTED: Final = 3
 class Reader:
     title: str
     says: str
-    """The description of what this reader finds in the guide."""
+    """A text that says what these readers find in the guide."""
     pages: Sequence[str]
     """The names of the pages. The first three are the pages that most readers look for."""
 
@@ -70,7 +70,7 @@ READERS: Final = (
     ),
 )
 ELSEWHERE: Final = {"api": "API reference"}
-"""The titles of pages that the contents link to and that are not pages of the guide."""
+"""The titles of pages outside of the guide that the table of contents also lists."""
 ORDER: Final = (FIRST, *(name for reader in READERS for name in reader.pages if name not in ELSEWHERE))
 WEIGHTS: Final = {
     **dict.fromkeys(("changelog", "architecture", "architecture-of-pages"), 0.4),

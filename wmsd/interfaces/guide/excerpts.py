@@ -19,25 +19,27 @@ EXCERPT: Final = 240
 BEFORE: Final = 60
 """The number of characters in an excerpt before its first marked word."""
 SHOWN: Final = EXCERPT - BEFORE
-"""The number of characters in an excerpt from its first marked word to its end."""
+"""The number of characters from the first marked word of an excerpt to the excerpt's end."""
 WORD: Final = re.compile(r"\w+(?:[.:/_-]+\w+)*")
-"""A word. A name such as `sales_order.created`, `X-Request-Id` or `wmsd-1` is one word, and its parts are words
-too.
+"""A pattern for words. A name such as `sales_order.created`, `X-Request-Id` or `wmsd-1` is one word.
+
+The parts of such a name are also words.
 """
 BETWEEN: Final = "\0"
 """A separator that no text of the guide contains."""
 
 
 Pieces = Sequence[str]
-"""The pieces of a text, alternately unmarked and marked. The first and the last piece are unmarked. A piece may be
-empty.
+"""A text in pieces. Unmarked and marked pieces alternate. The first and the last piece are unmarked.
+
+A piece may be empty.
 """
 
 
 class Text:
-    """A text with an index of its words, so that a search does not have to scan the text.
+    """A text with an index of its words. So a search need not read through the text.
 
-    Each word has a number. The methods take the numbers of words.
+    Each word has a number, which is the same in all texts. The methods take these numbers.
     """
 
     __slots__ = ("_ends", "_of_words", "_starts", "text")
@@ -57,7 +59,7 @@ class Text:
         """The positions of each word in this text's list of words. The key is the number of the word."""
 
     def whole(self, meant: Set[int]) -> Pieces:
-        """Return the whole text. The words in `meant` are marked."""
+        """Return the whole text. The words whose numbers are in `meant` are marked."""
         return self._pieces(self._places(meant), 0, len(self.text))
 
     def excerpt(self, meant: Set[int]) -> Pieces:
@@ -79,8 +81,9 @@ class Text:
         return sorted(chain.from_iterable(map(self._of_words.__getitem__, self._of_words.keys() & meant)))
 
     def _begin(self, places: Sequence[int]) -> int:
-        """Return the character at which the best excerpt begins. The best excerpt has the most of the words at
-        `places`.
+        """Return the position of the character at which the excerpt begins.
+
+        The excerpt has as many of the words at `places` as possible.
         """
         if not places or len(self.text) <= EXCERPT:
             return 0
@@ -102,8 +105,8 @@ class Text:
         return [self.text[at:until] for at, until in pairwise(cuts)]
 
     def _between(self, begin: int, end: int) -> tuple[int, int]:
-        """Return the range of the words between the characters `begin` and `end`, as indexes of the text's list of
-        words.
+        """Return the range of the words between the characters `begin` and `end`. The range counts words of this
+        text.
         """
         return bisect_left(self._starts, begin), bisect_right(self._ends, end)
 

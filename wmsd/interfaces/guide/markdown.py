@@ -20,7 +20,7 @@ CELLS: Final = ("th_open", "td_open")
 CODE_BLOCKS: Final = ("fence", "code_block")
 BETWEEN_CELLS: Final = " · "
 BLOCKS: Final = "blocks"
-"""The name of a value in markdown-it's environment: the number of code blocks on the page so far."""
+"""The key in markdown-it's environment for the number of code blocks that were already rendered on the page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,10 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading and the text up to the next heading, or a row of a table whose first cell is code."""
+    """An entry for the search: a heading with its text, or a row of a table.
+
+    The text ends at the next heading. A row is an entry if its first cell is code.
+    """
 
     heading: str
     id: str

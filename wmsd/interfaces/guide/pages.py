@@ -51,7 +51,7 @@ class Link:
 
 
 def add_to(app: web.Application, installation: Installation, others: Mapping[str, Source]) -> None:
-    """Add the guide to `app`. `others` are the pages generated from declarations, by name."""
+    """Add the guide to `app`. `others` has pages by name, which other modules generate from declarations."""
     guide = Guide(installation, others)
     add_visited(app, "page", "GET", "/", _home)
     add_visited(app, "guide", "GET", HOME, guide.show)
@@ -70,7 +70,7 @@ def _written(folder: Traversable) -> Iterator[tuple[str, Source]]:
 
 
 def sources(others: Mapping[str, Source]) -> Mapping[str, Source]:
-    """Return all pages of the guide by name. `others` are pages generated from declarations elsewhere."""
+    """Return all pages of the guide by name. `others` has the pages that other modules generate."""
     return {**dict(_written(DOCS)), "settings": SETTINGS, "columns": COLUMNS, **others}
 
 
@@ -114,7 +114,8 @@ class Guide:
         }
         self._pages = PreparedPages()
         self._frames: dict[tuple[bool, str], Mapping[str, Any]] = {}
-        """The cached results of `_frame`. The key contains whether the user is signed in, and the language."""
+        """The results of `_frame`. The key says whether the user is signed in, and in which language the page is.
+        """
         self._found = SearchPages(self._door.work)
         self._index = LazyValue(self._new_index)
 
@@ -127,8 +128,9 @@ class Guide:
         return answer
 
     async def search(self, request: web.Request) -> web.Response:
-        """Answer a search. Equal queries share one rendered page. Only a few pages are rendered at the same time;
-        other searches wait.
+        """Answer a search. Equal queries share one rendered page.
+
+        Only a few searches are rendered at the same time. Further searches wait.
         """
         query = " ".join(request.query.get("q", "")[:LONGEST].split())
         of = await self._language_of(request)
@@ -153,13 +155,14 @@ class Guide:
     def _is_signed_in(self, request: web.Request) -> bool:
         """Return True if the browser sends a session cookie.
 
-        The cookie is not checked, because only a link depends on it.
+        The session is not checked. The result only decides which link the page shows.
         """
         return self._door.browser(request).secret is not None
 
     async def _frame(self, request: web.Request) -> Mapping[str, Any]:
-        """Return the cached template values for a page that is not in the table of contents, such as the search
-        results.
+        """Return the template values for a page that the table of contents does not list, such as search results.
+
+        The values are cached.
         """
         key = (self._is_signed_in(request), language.current.get())
         if key not in self._frames:
@@ -167,10 +170,11 @@ class Guide:
         return self._frames[key]
 
     def _framed(self, current: str | None, is_signed_in: bool) -> dict[str, Any]:
-        """Return the template values that surround the page `current`: the table of contents, and whether the user
-        is signed in.
+        """Return the template values that all pages have: the table of contents, and whether the user is signed
+        in.
 
-        The table of contents is in the language of the page that is being rendered.
+        `current` is the page that is marked in the table of contents. The titles are in the language of the
+        request.
         """
         from markupsafe import Markup
 

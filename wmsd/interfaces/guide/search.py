@@ -1,8 +1,8 @@
 """The search of the guide. It finds words and beginnings of words, with an index in memory.
 
-A query is only compared with words of the index. The cost of a query is limited, because only its first characters
-and words count, and the guide is small. Visitors need no sign-in, so even the most expensive query must be cheap.
-Therefore the work for each word and for each entry is done in advance, or by functions written in C.
+Visitors need no sign-in, so every query must be cheap. Only the first characters and words of a query count, and a
+search looks only at the words of the index. The work for each word and each entry is done in advance, or by
+functions written in C.
 """
 
 import re
@@ -45,8 +45,9 @@ MOST_IN_TEXT: Final = 2.0
 FOR_A_BEGINNING: Final = 0.5
 FOR_THE_HEADING: Final = 40.0
 FOR_ALMOST_THE_HEADING: Final = 30.0
-"""The score of a heading that differs from the query only by a plural `s`: the query `log.file` finds `log.file`
-before `log.files`.
+"""The score of an entry whose heading differs from the query only by a plural `s`.
+
+It is lower than the score of an equal heading: the query `log.file` finds `log.file` before `log.files`.
 """
 
 
@@ -91,9 +92,7 @@ class Place(NamedTuple):
 
 
 class Word(NamedTuple):
-    """A word of the query and its parts, normalized for comparison: in plain lower-case letters, without a plural
-    `s`.
-    """
+    """A word of the query and its parts in normal form: plain lower-case letters, without a plural `s`."""
 
     whole: str
     parts: Sequence[str]
@@ -115,7 +114,7 @@ class Index:
             Place(each, Text(each.text, numbered), Text(each.heading, numbered)) for each in entries
         )
         self._lengths = [1 + log(1 + len(each.text.text) / 500) for each in self._entries]
-        """The number that divides the score of each entry, because a word means less in a long text."""
+        """For each entry, a number by which its score is divided. The number is larger for a longer text."""
         self._factors = [each.entry.weight for each in self._entries]
         places: dict[str, dict[int, float]] = defaultdict(dict)
         self._headed: dict[str, list[tuple[int, str]]] = defaultdict(list)
@@ -127,14 +126,15 @@ class Index:
             self._headed[_stem(heading)].append((place, heading))
         self._words = sorted(places)
         self._places: Sequence[Mapping[int, float]] = [places[word] for word in self._words]
-        """For each word: the indexes of the entries that have it, with the weight of the word in the entry."""
+        """For each normalized word: its weight in each entry that has the word, by the index of the entry."""
         spelled: dict[str, list[int]] = defaultdict(list)
         for word, number in numbered.items():
             for part in _of_the_guide(word):
                 spelled[part].append(number)
         self._spelled: Sequence[Sequence[int]] = [spelled.get(word, ()) for word in self._words]
-        """For each normalized word: the numbers of the words, as written in the guide, that are equal to it or
-        have it as a part.
+        """For each normalized word: the numbers of the words that are equal to it or contain it as a part.
+
+        These are words as they are written in the guide.
         """
         self._merged = {each: self._merge(each) for each in self._frequent()}
 
@@ -154,27 +154,29 @@ class Index:
         return Results(query, len(places), found, bool(everywhere))
 
     def _meant(self, words: Iterable[Word]) -> set[int]:
-        """Return the numbers of the words in the guide that the query matches. A query word can match a whole
-        word, a part of a word, or the beginning of either.
+        """Return the numbers of the words in the guide that the query matches.
+
+        A word of the guide matches if it begins with a query word, or with a part of a query word. It also matches
+        if one of its parts begins so.
         """
         beginnings = {each for word in words for each in (word.whole, *word.parts)}
         found = map(self._spelled.__getitem__, map(self._beginning_with, beginnings))
         return {*chain.from_iterable(chain.from_iterable(found))}
 
     def _looked_for(self, word: Word) -> Iterator[Word]:
-        """Yield the word, or each of its parts if the guide has no such word."""
+        """Yield the word if the guide has it. Otherwise yield each of its parts."""
         if len(word.parts) < 2 or self._words[self._beginning_with(word.whole)]:
             yield word
         else:
             yield from (Word(part, ()) for part in word.parts)
 
     def _begun(self, beginning: str) -> Scores:
-        """Return the scores of the entries for all words with this beginning."""
+        """Return the scores for a word's beginning, from the cache or computed now."""
         merged = self._merged.get(beginning)
         return self._merge(beginning) if merged is None else merged
 
     def _merge(self, beginning: str) -> Scores:
-        """Compute the scores of the entries for all words with this beginning. The word with the highest score
+        """Compute the score of each entry for all words with this beginning. In an entry, the best of these words
         counts.
         """
         best = [0.0] * len(self._entries)
@@ -187,7 +189,7 @@ class Index:
         return Scores(set().union(*self._places[found]), best)
 
     def _frequent(self) -> Iterable[str]:
-        """Return the beginnings that have too many matches to be merged during a search (see `MOST_MERGED`)."""
+        """Return the beginnings whose scores must be computed in advance (see `MOST_MERGED`)."""
         places: Counter[str] = Counter()
         for word, found in zip(self._words, self._places, strict=True):
             for length in range(SHORTEST_BEGINNING, len(word) + 1):
@@ -202,8 +204,9 @@ class Index:
         return slice(first, bisect_left(self._words, beginning + LAST_CHARACTER))
 
     def _scores(self, places: Iterable[int], asked: Iterable[Scores], query: str) -> Iterator[float]:
-        """Return the score of each entry in `places`, in the same order. `asked` has the scores for each word of
-        the query.
+        """Yield the final score of each entry in `places`, in the order of `places`.
+
+        `asked` has the scores of the entries for each word of the query.
         """
         for_heading = {
             place: FOR_THE_HEADING if heading == query else FOR_ALMOST_THE_HEADING
@@ -245,5 +248,5 @@ def _read(word: str) -> Word:
 
 
 def _stem(word: str) -> str:
-    """Return the word without a plural "s": `tokens` and `token` are the same word."""
+    """Return the word without a plural "s", so that `tokens` and `token` become the same word."""
     return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word

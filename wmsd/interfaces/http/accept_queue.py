@@ -1,9 +1,9 @@
-"""The queue that opens accepted connections, a few in each iteration of the event loop.
+"""The queue of accepted connections. A few of them are opened in each iteration of the event loop.
 
-A connection needs several iterations before its request is answered. Many connections opened at the same time
-would make the iterations slow for all clients. Therefore the remaining connections wait. The order is first come,
-first served. But each connection waits longer if its address has opened many lately, so that rare clients do not
-wait for frequent ones.
+A connection needs several iterations before its request is answered. Many connections that are opened at the same
+time would make the iterations slow for all clients. So further connections wait in the queue, in the order of
+their arrival. A connection waits longer if its address has recently opened many. So a client with few connections
+does not wait for a client with many.
 """
 
 import asyncio
@@ -21,9 +21,7 @@ OPENED_AT_ONCE: Final = 4
 LATELY_SECONDS: Final = 5.0
 """A connection counts as recently opened for at least this many seconds, and for at most twice this time."""
 SECONDS_OF_ONE: Final = 0.02
-"""Each connection that an address has recently opened delays the next connection of the address by this many
-seconds.
-"""
+"""The delay of a connection, in seconds, for each connection that its address has recently opened."""
 LONGEST_SECONDS: Final = 1.0
 """The maximum delay of a connection in seconds, so that no connection waits forever."""
 
@@ -31,7 +29,7 @@ LONGEST_SECONDS: Final = 1.0
 class _Accepted(NamedTuple):
     socket: socket.socket
     place: float
-    """The position in the order of opening: a time on the loop's clock. The earliest time comes first."""
+    """The time, on the loop's clock, by which the queue is ordered. The earliest time is opened first."""
 
 
 class Opening:
@@ -44,7 +42,7 @@ class Opening:
         self._lately_until = 0.0
 
     def add(self, connection: Connection, accepted: socket.socket) -> None:
-        """Add a connection that `Connections` has already counted. The connection is opened later, by `go_on`.
+        """Add a connection to the queue. `Connections` has already counted the connection. `go_on` opens it later.
 
         If there are too many connections, `Connections` may close this connection before it is opened.
         """
@@ -55,7 +53,9 @@ class Opening:
         connection.opening = partial(self._forget, connection)
 
     def go_on(self) -> None:
-        """Open the next connections, unless opening is already scheduled. Raise MemoryError if memory is short."""
+        """Open the next connections. Do nothing if this is already scheduled. Raise MemoryError if memory is
+        short.
+        """
         if not self._is_scheduled:
             self._open_some()
 
@@ -99,11 +99,10 @@ class Opening:
 
 
 async def _is_handshake(opened: socket.socket) -> bool:
-    """Return True if the client starts a TLS handshake. If the client sends plain HTTP, refuse the request and
-    return False.
+    """Return True if the client starts a TLS handshake. If it sends plain HTTP, refuse the request and return
+    False.
 
-    The function closes the socket on any error, because the event loop does not have the socket yet. Raise OSError
-    if the client leaves, or sends nothing for too long.
+    Raise OSError if the client leaves, or sends nothing for too long. After an error, the socket is closed.
     """
     try:
         async with asyncio.timeout(HEAD_SECONDS):

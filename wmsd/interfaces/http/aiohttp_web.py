@@ -1,4 +1,4 @@
-"""The names that wmsd uses of aiohttp's server, imported without reading the system's certificates."""
+"""Imports what wmsd uses of aiohttp's server. The import does not read the system's certificates."""
 
 from wmsd.base.aiohttp_without_cas import left_unread
 

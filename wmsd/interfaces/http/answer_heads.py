@@ -14,19 +14,19 @@ from wmsd.settings.all_settings import Settings
 
 VARY: Final = "Accept, Accept-Encoding, Authorization, X-Company-Id"
 HSTS: Final = "max-age=31536000"
-"""The value of the header Strict-Transport-Security (RFC 6797): one year in seconds. Browsers require at least a
-year for their built-in lists of hosts.
+"""The value of the header Strict-Transport-Security (RFC 6797): one year in seconds.
+
+Browsers have built-in lists of HTTPS hosts. They add a host only if its value is at least a year.
 """
 BEGUN: Final = web.RequestKey("begun", web.StreamResponse)
-"""The request key for the answer. The answer is stored just before its head is sent."""
+"""The request's key for its answer. The answer is stored there just before its head is sent."""
 
 
 async def note_begun(installation: Installation, request: web.Request, answer: web.StreamResponse) -> None:
-    """Store the answer on its request, just before the head of the answer is sent. If the answer is streamed,
-    complete its head.
+    """Store the answer on its request. If the answer is streamed, complete its head.
 
-    aiohttp calls this function, except for routes that `RouteTable` has found. An answer is streamed if it is not
-    a `Response`.
+    aiohttp calls this function just before it sends the head. Routes of `RouteTable` do not use it. An answer is
+    streamed if it is not a `Response`.
     """
     if request.get(BEGUN) is answer:
         return
@@ -37,8 +37,9 @@ async def note_begun(installation: Installation, request: web.Request, answer: w
 
 
 def complete_head(settings: Settings, request: web.Request, answer: web.StreamResponse) -> None:
-    """Add the headers that every answer has. If the client accepts it, convert an error to problem details, and
-    compress the body.
+    """Add the headers that every answer has.
+
+    If the client accepts problem details, convert an error to them. If the client accepts gzip, compress the body.
     """
     answer.headers["X-Request-Id"] = request[REQUEST_ID]
     answer.headers["Server"] = "wmsd"

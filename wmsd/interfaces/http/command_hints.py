@@ -1,4 +1,4 @@
-"""The commands that pages for platform admins show, with the options that the server's machine needs."""
+"""The commands that pages show to platform admins. They include the options that the admin needs on the server."""
 
 from typing import Final
 

@@ -8,7 +8,7 @@ from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.http.negotiation import weights_in
 
 LEAST: Final = 1000
-"""The minimum size of an answer that is compressed, in bytes. A shorter answer fits in one packet anyway."""
+"""Answers with fewer bytes are not compressed. Such an answer fits in one packet anyway."""
 LONGEST_AT_ONCE: Final = 16 * 1024
 """The maximum number of bytes that are compressed in the event loop. A longer answer is compressed in a thread."""
 GZIP: Final = ("gzip", "x-gzip")

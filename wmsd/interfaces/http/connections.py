@@ -1,9 +1,9 @@
 """Limits for open connections, and for the time that each client may keep the service waiting.
 
-A client that sends nothing, half a head or half a body, or does not read its answer, uses an open file and memory.
-Therefore each of these has a time limit. The number of connections is limited too, per address and in all. Beyond
-the limit, wmsd picks the address with the most connections, and closes the connection that has waited longest. A
-connection whose request is being processed is never closed for others.
+A client can be idle, send only a part of a head or body, or not read its answer. Then its connection still uses an
+open file and memory. Therefore all these states have a time limit. The number of connections is limited in total
+and per address. Above the limit, wmsd takes the address with the most connections, and closes its connection that
+has waited longest. A connection whose request is being processed is never closed for this reason.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ HEAD_TOO_LARGE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The limits for connections and unread bytes, in all and for each address or company."""
+    """The limits for connections and unread bytes: in total, per address, and per company."""
 
     connections: int = 4096
     connections_of_an_address: int = 512
@@ -49,11 +49,13 @@ class Bounds:
 
 
 class Stopping(Exception):
-    """The error for a request whose body has not arrived completely when the service stops."""
+    """The error for a request whose body is still arriving when the service stops."""
 
 
 class Connection(asyncio.Protocol):
-    """A protocol between asyncio and aiohttp's protocol, which passes all events on to aiohttp."""
+    """A protocol between asyncio and aiohttp. It watches the events of a connection, and passes them on to
+    aiohttp.
+    """
 
     def __init__(self, connections: "Connections", make_inner: Callable[[], asyncio.Protocol]) -> None:
         self._connections = connections
@@ -66,8 +68,9 @@ class Connection(asyncio.Protocol):
         self.is_finished = False
         """True if the client sends nothing more, but still gets its answer."""
         self.may_finish = True
-        """True if a client may close its side of the connection and still get the answer. False for pages, because
-        a browser that closes its side has left.
+        """True if the client still gets its answer after it has closed its side of the connection.
+
+        False for pages, because a browser that closes its side has left.
         """
         self.awaits_continue = False
         """True if the client waits for "100 Continue" before it sends the body of its request."""
@@ -83,11 +86,11 @@ class Connection(asyncio.Protocol):
         self.head_since: float | None = None
         """The time when the head began to arrive; None while no head is arriving."""
         self.head = RequestHead()
-        """The head that began to arrive last."""
+        """The head of a request that arrived last, or is arriving now."""
         self.read_until: float | None = None
         """The time by which the client must have read its answer; None if nothing is left to read."""
         self.body: asyncio.Timeout | None = None
-        """The time limit for the next part of a body; None if no part is awaited."""
+        """The time limit for the next part of a body; None if the service does not wait for a part."""
 
     # --- called by asyncio ---------------------------------------------------------------------------------------
 
@@ -119,10 +122,10 @@ class Connection(asyncio.Protocol):
             self._inner.data_received(data)
 
     def eof_received(self) -> bool | None:
-        """Return True if the connection stays open for its answer, although the client sends nothing more.
+        """Return True if the connection must stay open for its answer, although the client sends nothing more.
 
-        A client may close its side, and wait for the answer (RFC 9293, section 3.6). A client that has left looks
-        the same, so its connection still counts. Without this method, aiohttp would drop the request.
+        A client may close its side and wait for the answer (RFC 9293, section 3.6). wmsd cannot tell such a client
+        from a client that has left. Without this method, aiohttp drops the request.
         """
         is_at_work = self.waiting_since is None and self.may_finish
         has_asked = is_at_work or (self.head_since is not None and not self._is_silent)
@@ -141,14 +144,14 @@ class Connection(asyncio.Protocol):
         self._inner.resume_writing()
 
     def count(self, peer: tuple[str, int] | None) -> None:
-        """Count the connection from the moment it is accepted."""
+        """Count the connection, and start its waiting time. Call this when the connection is accepted."""
         host = peer[0] if peer else ""
         self.address, self.is_proxy = counted_as(host), is_in(host, self._connections.proxies)
         self.waiting_since = self.head_since = self._connections.time()
         self._connections.add(self)
 
     def gave_up(self) -> None:
-        """Remove a connection that could not be opened."""
+        """Remove this connection from the count, because it could not be opened."""
         self.opening = None
         self._connections.remove(self)
 
@@ -161,10 +164,10 @@ class Connection(asyncio.Protocol):
         self._connections.is_at_work_for(self)
 
     def end(self, company: int | None = None, request_is_whole: bool = False) -> None:
-        """Record that the connection waits for its client again, after an answer.
+        """Record that the connection waits for its client again.
 
-        `company` is the id of the company whose answer was sent. `request_is_whole` is True if the whole request
-        has arrived, so that the next data is a new head.
+        `company` is the id of the company whose answer was sent last. If `request_is_whole` is True, the whole
+        request has arrived, so the next data begins a new head.
         """
         self.waiting_since, self.company = self._connections.time(), company
         if request_is_whole:
@@ -172,15 +175,16 @@ class Connection(asyncio.Protocol):
         self._connections.waits_for(self)
 
     def ask_for_body(self) -> None:
-        """Send "100 Continue" if the client waits for it before it sends the body."""
+        """Send "100 Continue" if the client waits for it. The client then sends the body."""
         if self.awaits_continue and self._transport is not None:
             self._transport.write(CONTINUE)
         self.awaits_continue = False
 
     def ends_with(self, request: web.Request) -> bool:
-        """Return True if no other request can follow `request`, whose answer is being sent.
+        """Return True if `request` is the last request of the connection. Its answer is being sent.
 
-        Either the client has closed its side, or it still waits for "100 Continue" and may never send the body.
+        It is the last if the client has closed its side. It is also the last if the client still waits for "100
+        Continue", because the client may never send the body.
         """
         awaits, self.awaits_continue = self.awaits_continue, False
         return self.is_finished or (awaits and not request.content.is_eof())
@@ -238,7 +242,7 @@ class Connections:
         self._unread: dict[Connection, None] = {}
         self._number = 0
         self._closed: Counter[str] = Counter()
-        """The number of closed connections by address, since the last log line."""
+        """The number of connections of each address that were closed since the last log line."""
         self.is_stopping = False
         self._told_at = -TELL_SECONDS
         self._loop = asyncio.get_running_loop()
@@ -255,7 +259,7 @@ class Connections:
         return Connection(self, make_inner)
 
     def stop(self) -> None:
-        """Stop waiting for clients: requests whose bodies are still arriving are refused."""
+        """Stop waiting for bodies. Requests whose bodies are still arriving are refused."""
         self.is_stopping = True
         for each in self._all():
             if each.body is not None and not each.body.expired():
@@ -296,8 +300,10 @@ class Connections:
             self._waiting.pop(connection.address, None)
 
     def is_unread(self, connection: Connection) -> None:
-        """Record that the client reads too slowly. If too many bytes are unread, close the connections of slow
-        clients, the oldest first.
+        """Record that the client of `connection` reads too slowly.
+
+        If too many bytes are unread, close connections of slow clients. The client that has been slow longest
+        comes first.
         """
         self._unread[connection] = None
         company = connection.company
@@ -313,8 +319,9 @@ class Connections:
         return {each: None for beside in self._of_address.values() for each in beside}
 
     def _burden(self, address: str) -> tuple[int, float]:
-        """Return a sort key for the load of an address: its number of connections, then how long its oldest
-        connection waits.
+        """Return a sort key for the load of an address.
+
+        First comes the number of its connections, then the time for which its oldest connection has waited.
         """
         return len(self._of_address[address]), -(next(iter(self._waiting[address])).waiting_since or 0.0)
 
@@ -363,11 +370,11 @@ def _limit_kernel_buffer(transport: asyncio.BaseTransport) -> None:
 
 
 def reset_when_closed(request: web.Request, is_on: bool) -> None:
-    """Make the connection end with a reset instead of a normal close, also after an error, a stop or a kill. If
-    `is_on` is False, undo this, because the answer is complete.
+    """If `is_on` is True, let the connection end with a reset if it ends before the answer is complete.
 
-    An answer may have neither a length nor chunks, as in HTTP/1.0, which many proxies use. Then a client would
-    read a normal close as the end of the answer (RFC 9112, section 8).
+    Call the function with `is_on=False` when the answer is complete: the connection then closes normally. Without
+    a length or chunks, a client reads a normal close as the end of the answer (RFC 9112, section 8). Many proxies
+    use HTTP/1.0, which has no chunks.
     """
     opened = None if request.transport is None else request.transport.get_extra_info("socket")
     if opened is not None:
@@ -383,7 +390,8 @@ def of(request: web.BaseRequest) -> Connection | None:
 
 @contextlib.asynccontextmanager
 async def waiting_for_body(request: web.Request, until: float) -> AsyncIterator[None]:
-    """While the context is open, the connection waits for its client and may be closed to make room for others.
+    """Let the connection count as waiting for its client while the context is open. It may then be closed for
+    others.
 
     If the client waits for "100 Continue", send it. Raise TimeoutError if the context is still open at `until`, a
     time on the loop's clock. Raise Stopping if the service is stopping.

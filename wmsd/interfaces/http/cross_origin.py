@@ -1,7 +1,7 @@
 """CORS: lets pages of other origins call the API, if the installation allows their origins (Fetch standard).
 
-Such pages authenticate with a token. Credentials that a browser adds automatically, such as cookies, are never
-accepted.
+Such a page authenticates its calls with a token. wmsd never accepts credentials that a browser adds automatically,
+such as cookies.
 """
 
 from collections.abc import Sequence
@@ -13,8 +13,9 @@ from wmsd.interfaces.openapi.headers import ANSWERED, COST, SENT
 
 ANY: Final = "*"
 ALLOWED: Final = ", ".join(["Authorization", "Content-Type", *SENT, ANY])
-"""The headers that a page of another origin may send. `*` allows any other header, such as headers that libraries
-add. The API ignores such headers.
+"""The headers that a page of another origin may send. `*` allows every header, such as headers that libraries add.
+
+The API ignores headers that it does not know.
 """
 EXPOSED: Final = ", ".join([*ANSWERED, COST])
 REMEMBERED_SECONDS: Final = 600
@@ -29,8 +30,9 @@ def allow(origins: Sequence[str], request: web.Request, answer: web.StreamRespon
 
 
 def options(origins: Sequence[str], request: web.Request, methods: Sequence[str]) -> web.Response:
-    """Answer OPTIONS with the methods of the address. In the answer to a preflight, add the methods and headers
-    that the page of the other origin may send.
+    """Return the answer to OPTIONS. The header `Allow` has the methods of the address.
+
+    For a preflight, the answer also has the methods and headers that the page of the other origin may send.
     """
     answer = web.Response(status=204, headers={"Allow": ", ".join(methods)})
     if _is_preflight(origins, request):
@@ -43,9 +45,10 @@ def options(origins: Sequence[str], request: web.Request, methods: Sequence[str]
 async def answer_preflight(
     origins: Sequence[str], methods: Sequence[str], otherwise: Handler, request: web.Request
 ) -> web.StreamResponse:
-    """Answer a preflight. Call `otherwise` for every other request; `otherwise` also counts the request.
+    """Answer a preflight. Pass every other request to `otherwise`, which counts and answers the request.
 
-    Preflights are not counted. A page sends one before each of its requests, and these requests are counted.
+    Preflights are not counted. A page sends a preflight before each of its requests, and these requests are
+    counted.
     """
     return options(origins, request, methods) if _is_preflight(origins, request) else await otherwise(request)
 

@@ -31,9 +31,9 @@ def made(
     translated: Callable[[str], str] = lambda text: text,
     heading: str = HEADING,
 ) -> web.Response:
-    """Return the page for a problem. With the status 500, the page does not show the problem's message.
+    """Return the page for a problem. If its status is 500, the page does not show the problem's message.
 
-    `translated` translates each sentence. `heading` is both the heading and the title of the page.
+    `translated` is the function that translates a sentence. `heading` is also the title of the page.
     """
     message, next_ = ("", NEXT) if problem.status == 500 else (problem.message, REQUEST)
     heading, message, next_ = (escape(translated(each)) for each in (heading, message, next_))

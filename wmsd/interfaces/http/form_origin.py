@@ -1,4 +1,6 @@
-"""The check that a form was sent from a page of this service. Wrong proxy settings are logged, with the remedy."""
+"""Checks that a page of this service has sent a form. If proxy settings are probably wrong, the log names the
+remedy.
+"""
 
 import logging
 import time
@@ -17,7 +19,8 @@ TOLD: Final = ("Origin", "Sec-Fetch-Site", "Host", *FORWARDED)
 """The headers of a refused form that are logged."""
 LONGEST_TRANSLATED: Final = 200
 UNSAID: Final = (None, "null")
-"""The values of the Origin header if a browser hides the origin of a form. None means that there is no header."""
+"""The values of the Origin header that do not tell the origin, because the browser hides it. None: no such header.
+"""
 _lines = TokenBucket(1.0, 20, time.monotonic())
 """The limit of log lines: 20 immediately, then one per second. Anyone can send forms that are refused."""
 
@@ -70,8 +73,9 @@ def _log_refusal(request: web.Request, own: str, is_fixed: bool) -> None:
 
 @lru_cache(maxsize=64)
 def _log_difference(sent: str, own: str) -> None:
-    """Log that forms come from the origin `sent`, although the service's own origin is `own`. The cache prevents
-    repeated lines.
+    """Log that the browser reports the origin `sent`, although the service uses the origin `own`.
+
+    The cache prevents repeated lines.
     """
     if _lines.take(time.monotonic()):
         LOG.warning(

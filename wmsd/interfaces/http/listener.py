@@ -1,4 +1,4 @@
-"""The listener on the service's address. It limits connections, so that wmsd can still open other files."""
+"""The listener at the service's address. It limits connections, so that wmsd can still open files."""
 
 import asyncio
 import logging
@@ -24,13 +24,13 @@ LOG = logging.getLogger("wmsd.serve")
 MakeHandler = Callable[..., asyncio.Protocol]
 Answering = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 ANSWERING_ALL: Final = web.AppKey[Callable[[Answering], Answering]]("answering_all")
-"""The function that wraps the handler of all requests."""
+"""The function that wraps aiohttp's handler. The wrapped handler gets every request."""
 REQUEST_HANDLER: Final = web.AppKey[MakeHandler]("request_handler")
-"""The factory of aiohttp's connection handlers. Arguments: the aiohttp server, and the options of the handler."""
+"""The function that creates aiohttp's handler of a connection, from the server and the handler's options."""
 GRACE_SECONDS: Final = 5.0
 KEEP_ALIVE_SECONDS: Final = 75.0
 LINGERING_SECONDS: Final = 2.0
-"""The seconds for reading the rest of a refused body, so that the client can read the answer."""
+"""After refusing a body, wmsd reads its rest for at most this time, so that the client can read the answer."""
 AGAIN_SECONDS: Final = 0.1
 ACCEPTED_AT_ONCE: Final = 64
 NOT_ACCEPTED: Final = "connections cannot be accepted"
@@ -56,9 +56,7 @@ def raise_file_limit() -> int:
 
 
 def bounded_by_files(bounds: Bounds, files: int) -> Bounds:
-    """Return `bounds` with a limit of connections that the system allows. `files` is the limit of open files, and
-    connections may use a share of it.
-    """
+    """Return `bounds` with at most as many connections as the system allows. `files` is its open file limit."""
     share = max(16, int((files - FILES_BESIDE) * SHARE_OF_CONNECTIONS))
     most = min(bounds.connections, share)
     if most < bounds.connections:
@@ -115,10 +113,10 @@ async def open_listener(
 
 
 class Accepting(AbstractContextManager[None]):
-    """A listener that accepts connections, and is closed at the end.
+    """A listener that accepts connections until its context ends.
 
-    asyncio's own server stops accepting permanently if memory runs out, although the loop keeps running. And it
-    reports a TLS connection only after the handshake, so unfinished handshakes would not be counted.
+    It replaces asyncio's own server. If memory runs out, that server never accepts again. And it reports a TLS
+    connection only after the handshake, so unfinished handshakes are not counted.
     """
 
     def __init__(self, listener: socket.socket, protocol: NewConnection, tls: ssl.SSLContext | None) -> None:
@@ -144,7 +142,8 @@ class Accepting(AbstractContextManager[None]):
     def _accept(self) -> None:
         """Accept many connections in one call.
 
-        If too many wait in the system's queue, the system drops some, and their clients retry only after a second.
+        If too many connections wait in the system's queue, the system drops some. Their clients try again after a
+        second.
         """
         try:
             try:

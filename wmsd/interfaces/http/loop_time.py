@@ -1,4 +1,4 @@
-"""The time for which a request blocks the event loop. The time in which the request waits is not included."""
+"""Measures for how long a request blocks the event loop. The time in which the request waits does not count."""
 
 from collections.abc import Awaitable, Generator
 from time import perf_counter
@@ -8,7 +8,9 @@ Result = TypeVar("Result")
 
 
 class LoopTime(Generic[Result]):
-    """A wrapper that awaits work and measures its seconds. The time in which the work waits is not included."""
+    """Awaits work, and measures the seconds in which the work runs. The time in which the work waits does not
+    count.
+    """
 
     __slots__ = ("_work", "seconds")
 

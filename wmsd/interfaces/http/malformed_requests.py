@@ -26,7 +26,7 @@ PARSER_FAILED: Final = re.compile(r"[`\w ]+ callback error")
 TOO_LARGE_STATUS: Final = 431
 ALWAYS: Final = {"Server": "wmsd", "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
 TOO_LARGE: Final = re.compile(rf"Got more than {LARGEST_HEADER} bytes|Too many headers")
-"""The beginnings of the parser's messages about a head that is too large."""
+"""The first words of the parser's messages about a head that is too large."""
 HEAD_TOO_LARGE: Final = (
     f"The head of this request is too large. A header can have {LARGEST_HEADER} bytes, and a request "
     f"{MOST_HEADERS} headers."
@@ -79,11 +79,11 @@ class RequestHandler(web.RequestHandler):
         return answer
 
     def _page_of_large_head(self, request: web.BaseRequest) -> Callable[[str], web.Response] | None:
-        """Return a function that creates the error page from the request id. Return None if the client is not a
+        """Return the function that creates the error page from a request id, or None if the client is not a
         browser.
 
-        The beginning of the head comes from the connection, because the parser stores nothing of a head that is
-        too large.
+        The parser stores nothing of a head that is too large. So this method uses the beginning of the head, which
+        the connection stores.
         """
         connection = connections.of(request)
         if self._app is None or connection is None or not connection.head.reads_pages:
@@ -106,8 +106,8 @@ class RequestHandler(web.RequestHandler):
 
 
 def answering_all(installation: Installation, log: RequestLog, table: RouteTable, handle: Answering) -> Answering:
-    """Return a handler for all requests. It uses the route that `table` finds, and otherwise passes the request to
-    `handle`.
+    """Return the handler for all requests. It calls the route that `table` finds, or `handle` if there is no
+    route.
 
     Requests without a path, such as `OPTIONS *` and CONNECT, match no route. The handler refuses such requests.
     """
@@ -137,7 +137,8 @@ def _answered(
 ) -> web.Response:
     """Return the answer to a malformed request, and log the request.
 
-    `page` creates the answer for a browser from the request id. If `page` is None, the answer is JSON.
+    `page` is the function that creates the answer for a browser from the request id. If `page` is None, the answer
+    is JSON.
     """
     request_id = request[REQUEST_ID] = installation.ids.unique()
     if page is None:

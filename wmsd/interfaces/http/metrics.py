@@ -76,7 +76,8 @@ def _is(sent: str | None, token: str) -> bool:
 
 
 def add_to(app: web.Application, installation: Installation, figures: LiveFigures) -> None:
-    """Serve `/metrics` at the service's address, if a token file is set and no separate address is set.
+    """Serve `/metrics` at the service's address. Do nothing if it has its own address, or if there is no token
+    file.
 
     `figures` provides the values.
     """
@@ -87,7 +88,7 @@ def add_to(app: web.Application, installation: Installation, figures: LiveFigure
 
 @asynccontextmanager
 async def listening_for_scrapes(settings: Metrics, figures: LiveFigures) -> AsyncIterator[str | None]:
-    """Serve `/metrics` at its separate address, and yield the URL. Yield None if no such address is set.
+    """Serve `/metrics` at its own address, and yield the URL. Yield None if no address is set.
 
     Raise OSError or UnicodeError if the address cannot be used.
     """

@@ -2,9 +2,9 @@
 
 
 def weights_in(header: str) -> dict[str, float]:
-    """Return the weights of the codings or media types in a header, by name in lower case.
+    """Return the weight of each coding or media type in the header, by its name in lower case.
 
-    A missing weight counts as 1, and an invalid weight as 0.
+    If a weight is missing, it is 1. If it is invalid, it is 0.
     """
     weights: dict[str, float] = {}
     for part in header.split(","):

@@ -10,9 +10,7 @@ from wmsd.dispatch.limits.work_admission import Turn, WorkAdmission
 from wmsd.interfaces.http.aiohttp_web import web
 
 PATIENCE_SECONDS: Final = 60.0
-"""The maximum number of seconds in which a client must receive a piece. A slower client would occupy a download
-slot for too long.
-"""
+"""The seconds in which a client must receive a piece. A slower download is cut, because there are few slots."""
 
 
 Begin = Callable[[web.StreamResponse], Awaitable[None]]
@@ -21,9 +19,10 @@ Begin = Callable[[web.StreamResponse], Awaitable[None]]
 async def answer_in_pieces(
     request: web.Request, reply: Reply, call: Call, work: WorkAdmission, begin: Begin
 ) -> web.StreamResponse:
-    """Send an operation's answer whose body is read in pieces. Raise Problem if the download cannot start.
+    """Send an operation's answer in pieces, as the operation reads them. Raise Problem if the download cannot
+    start.
 
-    The answer waits for a download slot. `begin` is called before the head is sent.
+    The function first waits for a download slot. It calls `begin` before it sends the head.
     """
     caller, company = call.caller, call.tenant
     assert reply.pieces is not None and caller is not None
@@ -43,8 +42,8 @@ async def send_pieces(
 ) -> web.StreamResponse:
     """Send the pieces, and charge the cost of each piece to `turn`, the download slot.
 
-    Raise any error from reading the pieces. Raise ConnectionResetError if the client receives nothing for too
-    long. After an error, the answer stays incomplete.
+    Pass on errors of `pieces`. Raise ConnectionResetError if the client receives nothing for too long. After an
+    error, the answer stays incomplete.
     """
     first = await anext(pieces)
     if begin is not None:

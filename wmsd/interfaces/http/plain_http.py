@@ -1,4 +1,4 @@
-"""Answers to plain HTTP on the HTTPS port. The first byte tells a TLS handshake from a request.
+"""Answers to plain HTTP on the HTTPS port. The first byte shows whether a client speaks TLS or plain HTTP.
 
 Requests for pages are redirected to HTTPS. All other requests are refused, also those of the API: a program that
 has sent its token unencrypted must not get an answer that looks like success.
@@ -14,8 +14,9 @@ HANDSHAKE: Final = b"\x16"
 """The first byte of TLS: the content type of a handshake (RFC 8446, section 5.1)."""
 MOST_READ: Final = 16 * 1024
 LINGERING_SECONDS: Final = 1.0
-"""The seconds for receiving data that is still on its way. Closing a socket with unread data would discard the
-answer.
+"""The seconds in which wmsd reads what the client still sends, before it closes the socket.
+
+If a socket is closed with unread data, the system discards the answer.
 """
 PAGE: Final = re.compile(rb"(?:GET|HEAD) (/(?!api[/? ]|openapi\.json)[!-~]*) HTTP/1\.[01]\r\n")
 HOST: Final = re.compile(rb"(?i)\r\nhost:[ \t]*([a-z0-9.-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?[ \t]*\r\n")
@@ -29,9 +30,9 @@ ANSWER: Final = (
 
 
 async def speaks_tls(opened: socket.socket) -> bool:
-    """Wait for the first byte without consuming it. Return True if the byte starts a TLS handshake.
+    """Wait for the client's first byte. Return True if it starts a TLS handshake. The byte stays in the socket.
 
-    Return False for a client that leaves without sending anything.
+    Return False if the client leaves without sending anything.
     """
     loop = asyncio.get_running_loop()
     has_come = asyncio.Event()

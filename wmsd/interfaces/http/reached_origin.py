@@ -1,9 +1,9 @@
 """The origin at which clients reach the service.
 
-The origin is `server.public_url`, or else the Host header, corrected by what trusted proxies say about the scheme,
-host and port. Each proxy replaces the value of a header, or appends a value of its own. If a request has passed n
-trusted proxies, its last n values can be trusted. The first of these comes from the outermost proxy, which has
-seen the browser's request.
+The origin is `server.public_url`. Without this setting, it comes from the Host header, and trusted proxies can
+correct its scheme, host and port with headers. Each proxy replaces the value of a header, or appends its own
+value. If a request has passed n trusted proxies, the last n values can be trusted. The first of these n values
+comes from the outermost proxy, which has received the browser's request.
 """
 
 from collections.abc import Sequence
@@ -27,9 +27,9 @@ class Front(NamedTuple):
 
 
 def origin(request: web.BaseRequest, front: Front, passed: int) -> str:
-    """Return the scheme and host that the client has reached, through `passed` trusted proxies.
+    """Return the scheme and host at which the client has reached wmsd, through `passed` trusted proxies.
 
-    Return "" if no host is known, or if a trusted proxy sends an invalid value: assuming http would be wrong then.
+    Return "" if the host is not known, or if a trusted proxy sends an invalid value.
     """
     if front.public_url:
         return front.public_url
@@ -40,8 +40,9 @@ def origin(request: web.BaseRequest, front: Front, passed: int) -> str:
 
 
 def _forwarded(request: web.BaseRequest, passed: int, scheme: str, host: str) -> tuple[str, str]:
-    """Return the scheme and host that the outermost of the `passed` trusted proxies reports, or the given values
-    if the proxy does not report them.
+    """Return the scheme and host that the outermost of the `passed` trusted proxies reports.
+
+    If it does not report a value, return `scheme` or `host` instead.
     """
     said_scheme, said_host, port = (_said(request, name, passed) for name in FORWARDED)
     scheme, host = said_scheme.lower() or scheme, said_host or host
@@ -54,10 +55,9 @@ def _forwarded(request: web.BaseRequest, passed: int, scheme: str, host: str) ->
 
 
 def _said(request: web.BaseRequest, name: str, passed: int) -> str:
-    """Return the value of the header `name` from the outermost of the `passed` trusted proxies, or "" without such
-    a header.
+    """Return the value of the header `name` from the outermost of the `passed` trusted proxies.
 
-    Return the first value if the header has fewer values than the request has passed proxies.
+    If the header has fewer than `passed` values, return its first value. Return "" if there is no such header.
     """
     if name not in request.headers:
         return ""

@@ -1,24 +1,25 @@
 """The head of a request while it arrives: its size limit, and its beginning.
 
-The beginning decides how wmsd answers a head that is too large. aiohttp limits only the size and the number of
-headers. With these limits, a head can have a megabyte, and an address can have hundreds of connections. Therefore
-wmsd also limits the size of the whole head.
+The beginning decides how wmsd answers a head that is too large. aiohttp limits only the number of headers and the
+size of each header. With these limits, a head can have a megabyte, and an address can have hundreds of
+connections. Therefore wmsd also limits the size of the whole head.
 """
 
 import re
 from typing import Final
 
 LARGEST_HEADER: Final = 16_380
-"""The maximum number of bytes of a header. The Cookie header may be large, because a browser sends the cookies of
-all ports of a host.
+"""The maximum number of bytes of one header.
+
+The Cookie header may be large, because browsers send the cookies of all ports of the host.
 """
 MOST_HEADERS: Final = 64
-"""The maximum number of headers of a request. For pipelined requests, only this limit and `LARGEST_HEADER` apply.
-"""
+"""The maximum number of headers of a request. A pipelined request has only this limit and `LARGEST_HEADER`."""
 LARGEST_HEAD: Final = 64 * 1024
 BEGINNING: Final = 2048
-"""The number of bytes that are stored from the beginning of a head. They include the Accept headers, because
-browsers send cookies after these headers.
+"""wmsd stores this number of bytes from the beginning of a head. They include the Accept headers.
+
+Browsers send cookies after the Accept headers.
 """
 END_OF_HEAD: Final = b"\r\n\r\n"
 OF_THE_API: Final = re.compile(rb"[A-Z]+ /(api|openapi\.json)[/? ]")
@@ -36,7 +37,9 @@ class RequestHead:
         """The last bytes that arrived, at most three; None once the head is complete."""
 
     def is_too_large_with(self, data: bytes) -> bool:
-        """Return True if the head is too large after `data` has arrived. Bytes after the head do not count."""
+        """Return True if `data`, the next bytes, make the head too large. Bytes after the end of the head do not
+        count.
+        """
         if self._end is None:
             return False
         if not self._length:

@@ -1,7 +1,7 @@
-"""This module adds answered requests to the request history.
+"""Adds answered requests to the request history.
 
-The history contains API requests that name a company, if their token may use this company. Requests without a
-valid token belong to no company, whichever company they name.
+The history contains API requests that name a company, if their token may use this company. A request without a
+valid token belongs to no company, although it may name one.
 """
 
 import logging
@@ -33,7 +33,7 @@ class Answered(NamedTuple):
 
 
 def keep(installation: Installation, request: web.Request, answer: web.StreamResponse, seconds: float) -> None:
-    """Add a request to the history. A failure is logged, and the request is answered all the same."""
+    """Add a request to the history. If this fails, log the failure. The request is answered in any case."""
     call = request.get(CALL)
     if call is None:
         return
@@ -45,9 +45,7 @@ def keep(installation: Installation, request: web.Request, answer: web.StreamRes
 
 
 def keep_call(installation: Installation, call: Call, asked: Asked, answered: Answered, seconds: float) -> None:
-    """Add an answered call to the history. The call is an HTTP request, or a try-out from a page of the API
-    reference.
-    """
+    """Add an answered call to the history: an API request, or a try-out from a page of the API reference."""
     if call.known is None or call.session is not None or not installation.history.is_on:
         return
     if not installation.history.wants(call.known[1].id, asked.method, answered.status):

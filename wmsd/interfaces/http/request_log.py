@@ -1,4 +1,6 @@
-"""The log of requests: a line for each request with its sender, but only some lines for a flood of refusals."""
+"""The log of requests. It has a line with the sender for each request, but only some lines for a flood of
+refusals.
+"""
 
 import asyncio
 import logging
@@ -23,8 +25,9 @@ REQUEST_ID: Final = web.RequestKey("request_id", str)
 CALL: Final = web.RequestKey("call", Call)
 LONGEST_PATH: Final = 500
 REASON: Final = re.compile(r"[A-Z][a-z]+( [\w/-]+)+", re.ASCII)
-"""The start of aiohttp's message about a malformed request. The rest may contain data of the request, such as a
-token.
+"""The start of aiohttp's message about a malformed request.
+
+The rest is not logged, because it may contain data of the request, such as a token.
 """
 
 
@@ -39,14 +42,14 @@ class RequestLog:
         self.shortages = RepeatedFailures(LOG, (RuntimeError,), monotonic=installation.clock.monotonic)
 
     def write(self, request: web.BaseRequest, status: int, seconds: float, reason: str = "") -> None:
-        """Log an answered request. If logging fails, the request is answered all the same."""
+        """Log an answered request. If logging fails, the request is answered in any case."""
         try:
             self._write(request, status, seconds, reason)
         except Exception as error:
             self._failures.failed("requests are answered, but not logged", error)
 
     def write_call(self, call: Call, path: str, status: int, seconds: float) -> None:
-        """Log a call that is no HTTP request itself, such as a try-out on a page of the reference."""
+        """Log a call that is not an HTTP request itself, such as a try-out on a page of the reference."""
         try:
             if self._admits(call, status):
                 extra = {"request_id": call.request_id, "status": status, **_sender(call)}
@@ -58,8 +61,10 @@ class RequestLog:
             self._failures.failed("requests are answered, but not logged", error)
 
     def _admits(self, call: Call | None, status: int) -> bool:
-        """Return True if the request must be logged. If there are too many refused requests, return False, and
-        schedule a log line with the number of requests that were not logged.
+        """Return True if the request must be logged.
+
+        If there are too many refused requests, return False. A later log line then has the number of requests that
+        were not logged.
         """
         if not self._is_on or not LOG.isEnabledFor(logging.INFO):
             return False
@@ -90,14 +95,14 @@ class RequestLog:
             LOG.warning(sentence)
 
     async def close(self, _: web.Application) -> None:
-        """Log the number of requests that were left out since the last such line."""
+        """Log how many requests were not logged since the last line about such requests."""
         if self._left_out_later is not None:
             self._left_out_later.cancel()
         self._log_dropped()
 
     def for_aiohttp(self) -> dict[str, Any]:
-        """Return the arguments for aiohttp's server. With them, aiohttp writes the answers that it creates itself
-        to this log.
+        """Return the arguments for aiohttp's server. aiohttp then writes the answers that it creates itself to
+        this log.
         """
         return {
             "access_log": self,
@@ -132,9 +137,9 @@ def reason_of(sentence: str) -> str:
 
 
 class _ServerLogger(logging.LoggerAdapter[logging.Logger]):
-    """A filter for aiohttp's error log: only some tracebacks, and no errors about malformed requests.
+    """A filter for aiohttp's error log. It lets only some tracebacks pass, and no errors about malformed requests.
 
-    Malformed requests are not errors of wmsd, and each is logged as a request.
+    Malformed requests are not errors of wmsd. They are logged as requests.
     """
 
     def __init__(self, clock: Clock, shortages: RepeatedFailures) -> None:

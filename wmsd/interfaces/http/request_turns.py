@@ -1,11 +1,10 @@
 """The order in which requests start when the event loop is overloaded.
 
-Every started request takes part in each iteration of the loop. The more requests have started, the longer each
-iteration takes, and a request needs several iterations. While iterations are short, requests start immediately. A
-request that arrives in a long iteration waits, and each of the next iterations starts only as many waiting
-requests as keep the iteration short. The request that has waited longest starts first. But a request waits longer
-if its company has caused much load lately. So light users do not wait for heavy users, nor for requests without a
-company.
+Each started request takes part in every iteration of the loop. So many started requests make the iterations long,
+and a request needs several iterations. While iterations are short, requests start immediately. A request that
+arrives in a long iteration must wait. Each iteration then starts only so many waiting requests that it stays
+short. The request that has waited longest starts first. If a company has recently caused much load, its requests
+wait longer, and so do requests without a company. So light users do not wait for heavy users.
 """
 
 import asyncio
@@ -16,10 +15,10 @@ from time import perf_counter
 from typing import Final
 
 LONG_SECONDS: Final = 0.005
-"""The seconds after which an iteration of the event loop counts as long."""
+"""An iteration of the event loop counts as long after this number of seconds."""
 MOST_AT_ONCE: Final = 64
 LONGEST_SECONDS: Final = 2.0
-"""The maximum number of seconds by which load delays a request, so that no request waits forever."""
+"""The maximum delay of a request because of load, in seconds. So no request waits forever."""
 NOBODY: Final = math.inf
 
 
@@ -35,16 +34,18 @@ class Turns:
         self._waiting: list[tuple[float, int, asyncio.Future[None]]] = []
 
     def is_long(self, now: float) -> bool:
-        """Return True if a request that arrives now must call `next` and wait before it starts. `now` is a value
-        of `perf_counter`.
+        """Return True if a request that arrives now must wait. The caller then calls `next`.
+
+        `now` is a value of `perf_counter`.
         """
         if not self._is_begun:
             self._begin(now)
         return bool(self._waiting) or now - self._began > LONG_SECONDS
 
     async def next(self, cost: float) -> None:
-        """Wait until the request may start. `cost` is the load that its company has caused lately, in seconds, or
-        NOBODY for a request without a known company.
+        """Wait until the request may start. `cost` is the recent load of its company, in seconds.
+
+        For a request without a known company, `cost` is NOBODY.
         """
         now = perf_counter()
         if not self._is_begun:
@@ -58,7 +59,7 @@ class Turns:
         self._is_begun, self._began = True, now
 
     def _end(self) -> None:
-        """End an iteration. Requests that start here are processed in the next iteration."""
+        """End an iteration, and start some waiting requests. The next iteration processes them."""
         self._is_begun = False
         if not self._waiting:
             return

@@ -37,15 +37,17 @@ def is_path_of_the_api(path: str) -> bool:
 
 
 def client_address(request: web.BaseRequest, trusted: Sequence[Network]) -> str:
-    """Return the client's address; behind trusted proxies, the address from X-Forwarded-For.
+    """Return the client's address. Behind trusted proxies, this is the address that X-Forwarded-For reports.
 
-    An IPv6 address becomes its /64 network, because one client usually has the whole network.
+    For an IPv6 address, return its /64 network, because one client usually has the whole network.
     """
     return client_and_hops(request, trusted)[0]
 
 
 def client_and_hops(request: web.BaseRequest, trusted: Sequence[Network]) -> tuple[str, int]:
-    """Return the client's address as `client_address` does, and the number of trusted proxies on the way."""
+    """Return the address that `client_address` returns, and the number of trusted proxies that the request has
+    passed.
+    """
     address, passed = request.remote or "", 0
     if trusted:
         hops = [hop.strip() for hop in ",".join(every(request, "X-Forwarded-For")).split(",")]
@@ -59,9 +61,7 @@ def client_and_hops(request: web.BaseRequest, trusted: Sequence[Network]) -> tup
 
 
 def every(request: web.BaseRequest, name: str) -> list[str]:
-    """Return all values of the header `name`. Return [] if the head is malformed, because aiohttp then has only a
-    plain dict.
-    """
+    """Return all values of the header `name`. Return [] if the head is malformed."""
     headers: Mapping[str, str] = request.headers
     return headers.getall(name, []) if isinstance(headers, MultiMapping) else []
 
@@ -101,8 +101,8 @@ def read_query(url: URL) -> dict[str, str]:
 def _is_unicode(url: URL, name: str, value: str) -> bool:
     """Return True if the query is valid UTF-8.
 
-    Invalid bytes are decoded to the replacement character, but a client may also send this character on purpose.
-    Therefore a query that contains this character is decoded again.
+    Invalid bytes are decoded to the replacement character. But a client may also send this character. So if a
+    parameter contains this character, the bytes of the query are checked.
     """
     if REPLACEMENT not in name and REPLACEMENT not in value:
         return True
@@ -114,7 +114,7 @@ def _is_unicode(url: URL, name: str, value: str) -> bool:
 
 
 async def json_body(request: web.Request, call: Call, bodies: LargeBodies) -> Loaded:
-    """Read the body, and parse its JSON object. The result includes the errors of single fields.
+    """Read the body and parse its JSON object. Return the object with the errors of its fields.
 
     Raise Problem if the body is not sent as JSON (415), or if too many large bodies arrive at the same time (503).
     Also raise the errors of `body` and `read_json`.
@@ -131,8 +131,10 @@ async def json_body(request: web.Request, call: Call, bodies: LargeBodies) -> Lo
 
 
 async def read_json(raw: bytes, call: Call, bodies: LargeBodies) -> Loaded:
-    """Parse the JSON object in `raw`, a complete body. The result includes the errors of single fields. Raise
-    Problem if the body is too large (413), is not a JSON object (400), or has too many members or levels (422).
+    """Parse the JSON object in `raw`, a complete body. Return the object with the errors of its fields.
+
+    Raise Problem if the body is too large (413), is not a JSON object (400), or has too many members or levels
+    (422).
     """
     if len(raw) > call.operation.max_body:
         raise _too_large(call.operation.max_body)
@@ -153,11 +155,11 @@ def _hold(call: Call, bodies: LargeBodies, size: int) -> None:
 
 
 async def body(request: web.Request, max_body: int, hold: Callable[[int], None] | None = None) -> bytes:
-    """Read the bytes of a body, within its limits for size and time.
+    """Read and return the bytes of a body.
 
-    If the body is large, `hold` is called with the size of each part that arrives. Raise Problem if the body is
-    too large (413) or does not arrive in time (408), or if the service stops (503). Also raise the errors of
-    `hold`.
+    If the body is large, call `hold` with the number of bytes that have arrived since the last call. Raise Problem
+    if the body is larger than `max_body` (413), does not arrive in time (408), or if the service stops (503). Also
+    raise the errors of `hold`.
     """
     if (request.content_length or 0) > max_body:
         raise _too_large(max_body)
@@ -200,5 +202,5 @@ def _too_large(max_body: int) -> Problem:
 
 
 def malformed(status: int, message: str) -> Problem:
-    """Return the error for a request that cannot be read, or that the server does not accept in this form."""
+    """Return the error for a request that cannot be read, or whose format the server does not accept."""
     return Problem("VALIDATION_FAILED", message, status=status)

@@ -1,4 +1,6 @@
-"""Route lookup in a dict. aiohttp would try several routes, and create objects that wmsd does not use."""
+"""Finds routes with a dict. aiohttp tries several routes for a request, and creates objects that wmsd does not
+need.
+"""
 
 import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping
@@ -13,7 +15,7 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 ExpectHandler = Callable[[web.Request], Awaitable[None]]
 EVERY_PATH: Final = "/{path:.*}"
 PLAIN: Final = re.compile(r"[\w/.,:;=@!$&'()*+~-]*", re.ASCII)
-"""The pattern for a path that needs no decoding. Any other path may need decoding."""
+"""The pattern for a path that needs no decoding. aiohttp finds the routes of all other paths."""
 ANYTHING: Final = "{}"
 
 
@@ -27,7 +29,7 @@ class Known(NamedTuple):
 
 
 def parts_of(request: web.Request) -> Mapping[str, str]:
-    """Return the variable parts of the path by name."""
+    """Return the values of the path's parameters, by name."""
     found = request.get(PARTS)
     return request.match_info if found is None else found
 
@@ -35,9 +37,8 @@ def parts_of(request: web.Request) -> Mapping[str, str]:
 class RouteTable(web.AbstractResource):
     """The routes of an application, in a dict for paths that need no decoding.
 
-    aiohttp's router finds the routes of all other requests. This router is created at the first such request,
-    because creating it takes about half of the time in which an application is created. aiohttp knows the table as
-    a single resource that has every path.
+    A router of aiohttp finds the routes of all other requests. It is created at the first such request, because
+    its creation is slow. The application contains this table as a single resource, which has every path.
     """
 
     def __init__(self, expect_handler: ExpectHandler) -> None:
@@ -53,8 +54,10 @@ class RouteTable(web.AbstractResource):
         """
 
     def add(self, method: str, path: str, handler: Handler) -> None:
-        """Add a route. Leave the route to aiohttp if it accepts any method, or if its path has a parameter with a
-        pattern.
+        """Add a route.
+
+        If the route accepts any method, or if a parameter of its path has a pattern, only aiohttp can find the
+        route.
         """
         self._declared.append((method, path, handler))
         if method == "*" or ":" in path:
@@ -73,7 +76,7 @@ class RouteTable(web.AbstractResource):
     def find(self, request: web.Request) -> Handler | None:
         """Return the handler of the request, or None if aiohttp must find the route.
 
-        If there is a handler, `parts_of` then returns the parts of the request's path.
+        After a handler is returned, `parts_of` returns the parameters of the request's path.
         """
         path = request.rel_url.raw_path
         if not PLAIN.fullmatch(path) or "Expect" in request.headers:
@@ -101,7 +104,7 @@ class RouteTable(web.AbstractResource):
         return router
 
     async def resolve(self, request: web.Request) -> tuple[web.UrlMappingMatchInfo | None, set[str]]:
-        """Return the route of the request, or None if the table has no such path."""
+        """Return aiohttp's route for the request, or None if no route has its path and method."""
         found = await self.router.resolve(request)
         return (found if found.http_exception is None else None), set()
 

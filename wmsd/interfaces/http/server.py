@@ -53,10 +53,10 @@ OUTSIDE_OF_THE_API: Final = r"/{anything:(?!(?:api|openapi\.json)(?:/|$))(?s:.*)
 
 
 def create_app(installation: Installation, jobs: Jobs, routes: Iterable[Route]) -> web.Application:
-    """Create the application with these routes. A request with a method that its path does not have gets an error
+    """Create the application with these routes. If a path is requested with another method, the answer is an error
     (405).
 
-    Handlers are wrapped one by one, because aiohttp's middlewares would be too slow.
+    Each handler is wrapped separately, because aiohttp's middlewares are too slow.
     """
     front = front_of(installation)
     log = RequestLog(installation, front.proxies)
@@ -82,7 +82,9 @@ def create_app(installation: Installation, jobs: Jobs, routes: Iterable[Route]) 
 
 
 def add_route(app: web.Application, method: str, path: str, handler: Handler) -> None:
-    """Add a route, and for GET also the route for HEAD. Answers get a request id, and requests are logged."""
+    """Add a route. With GET, also add the route for HEAD. Each answer gets a request id, and each request is
+    logged.
+    """
     installation = app[INSTALLATION]
     answer = partial(_answer, installation, app[REQUEST_LOG], app[TURNS], installation.measures.of(path), handler)
     for each in with_head([method]):
@@ -98,7 +100,7 @@ def with_head(methods: Iterable[str]) -> list[str]:
 
 
 def add_open(app: web.Application, method: str, path: str, handler: Handler) -> None:
-    """Add a route that needs no token and is no operation. Its requests are counted by address."""
+    """Add a route that needs no token and calls no operation. The rate limit counts its requests by address."""
     add_route(app, method, path, partial(_count, app[INSTALLATION], trusted_proxies(app[INSTALLATION]), handler))
 
 
@@ -110,14 +112,14 @@ async def _count(
 
 
 class LateRoutes:
-    """Routes that are created late, so that the server starts sooner: at the first request for one of them, or by
-    `prepare`.
+    """Routes that are created only when the first of them is requested, or by `prepare`. So the server starts
+    sooner.
     """
 
     def __init__(self, app: web.Application, make: Callable[[web.Application], None]) -> None:
         """Add the catch-all route to `app`. `make` adds the late routes to an application, and runs on a thread.
 
-        The late routes come after all other routes of `app`. A last route refuses every other address.
+        The late routes are tried after all other routes of `app`. If none of them fits, the request is refused.
         """
         self._app = app
         self._make = make
@@ -138,7 +140,7 @@ class LateRoutes:
         return self._made
 
     def routes(self) -> Iterable[web.AbstractRoute]:
-        """Return the routes that are created already."""
+        """Return the late routes, or none if they do not exist yet."""
         return () if self._made is None else self._made.routes()
 
     def _make_all(self) -> web.UrlDispatcher:
@@ -169,10 +171,11 @@ class LateRoutes:
 
 
 async def _expected(request: web.Request) -> None:
-    """Record that the client waits for "100 Continue". Other expectations may be ignored.
+    """Record that the client waits for "100 Continue". Ignore other expectations, as RFC 9110 allows (section
+    10.1.1).
 
-    The source is RFC 9110, section 10.1.1. Without this function, aiohttp would ask for bodies that wmsd then
-    refuses, and would refuse other expectations.
+    aiohttp calls this function for requests with the header Expect. Its own function asks for the body at once,
+    and refuses other expectations. wmsd asks for a body only if it accepts the request.
     """
     connection = connections.of(request)
     if connection is not None and request.version >= (1, 1):
@@ -200,8 +203,9 @@ async def _handle(
 
 
 def call_of(request: web.Request, front: Front, operation: Operation) -> Call:
-    """Create the call from the head of a request, without its query. The call is stored on the request for the
-    log.
+    """Create the call of `operation` from the head of a request, without its query. Store the call on the request.
+
+    The log reads the call from the request.
     """
     headers = request.headers
     address, passed = requests.client_and_hops(request, front.proxies)
@@ -255,7 +259,7 @@ async def _answer(
     handler: Handler,
     request: web.Request,
 ) -> web.StreamResponse:
-    """Answer a request: add its id, convert an exception to an answer, count the request and log it."""
+    """Answer a request with `handler`. Add the request id, convert exceptions, and count and log the request."""
     request[REQUEST_ID] = installation.ids.unique()
     started = time.perf_counter()
     connection = connections.of(request)
@@ -303,10 +307,11 @@ async def _in_turn(
 
 
 def _cost_of_company(costs: Costs, request: web.Request) -> float:
-    """Return the load that the named company has caused lately, in seconds, or NOBODY for an unknown company.
+    """Return the recent load of the company that the request names, in seconds. Return NOBODY for an unknown
+    company.
 
-    If the token may not use the company, the request is refused later, which costs little. A company without
-    recent requests counts as unknown, so requests with invented ids start last.
+    The token is not checked here. A company without recent requests also counts as unknown, so requests with
+    invented ids start last.
     """
     named = request.headers.get("X-Company-Id") if is_of_the_api(request) else None
     weight = costs.weight("company", named or parts_of(request).get("company", ""))
@@ -323,7 +328,7 @@ def _charge(costs: Costs, request: web.Request, seconds: float, status: int) -> 
 
 
 def _break_off(request: web.Request, status: int) -> None:
-    """Cut the connection, because its answer is unfinished. `status` is the status of the error that occurred."""
+    """Cut the connection, because an error has interrupted the answer. `status` is the status of the error."""
     if status != FAILED:  # the log already has the error of a 500
         LOG.warning(
             "the answer to %s %s was interrupted by an error with the status %d",
@@ -361,8 +366,9 @@ def _company_of(request: web.Request) -> int | None:
 def refuse_other_methods(
     app: web.Application, path: str, allowed: list[str], in_form: InForm = lambda _, reply: reply
 ) -> None:
-    """Add a route that refuses the methods that are not in `allowed`. `in_form` converts the refusals to the form
-    that clients of the path read.
+    """Add a route for `path` that refuses all methods except those in `allowed`.
+
+    `in_form` converts a refusal to the format that the clients of the path expect.
     """
     possible = sorted({*with_head(allowed), "OPTIONS"})
     installation, refuse = app[INSTALLATION], partial(_refuse_method, possible, in_form)
@@ -382,9 +388,9 @@ async def _refuse_address(request: web.Request) -> web.StreamResponse:
 
 
 def address_refused(request: web.Request) -> web.StreamResponse:
-    """Return the error for an unknown path. The error names a similar path of the API, if any.
+    """Return the error for an unknown path. If the API has a similar path, the error names it.
 
-    If there is no similar path and the path is outside of the API, raise HTTPNotFound.
+    If there is no similar path, and the unknown path is outside of the API, raise HTTPNotFound.
     """
     sentence = request.app[NEAR_PATHS].sentence(request.rel_url.raw_path)
     if sentence == NOWHERE and not is_of_the_api(request):
@@ -393,7 +399,7 @@ def address_refused(request: web.Request) -> web.StreamResponse:
 
 
 def _refusal(request: web.Request, problem: Problem) -> web.StreamResponse:
-    """Return an error in the form of the API under /api, and as text elsewhere."""
+    """Return an error in the format of the API for a path of the API, and as plain text for other paths."""
     if is_of_the_api(request):
         return response(refusal(problem))
     return web.Response(status=problem.status, text=f"{problem.message}\n", headers=problem.headers)

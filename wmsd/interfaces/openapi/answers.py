@@ -83,7 +83,7 @@ def _asks_for_changes(declared: Operation) -> bool:
 
 
 def envelope(declared: Operation) -> Schema:
-    """Return the schema of an answer: a record, or a list of records with its metadata."""
+    """Return the schema of an answer. The answer is a record, or a list of records with data about the list."""
     assert declared.returns is not None, declared.name
     record: Schema = reference(declared.returns.__name__)
     if declared.query is not None and "fields" in declared.query.model_fields:

@@ -35,7 +35,7 @@ def openapi_document(
     has_events: bool = False,
     abilities: Mapping[str, str] = ABILITIES,
 ) -> dict[str, Any]:
-    """Return the description of an interface, from its routes, for an installation with these abilities.
+    """Return the OpenAPI description of an interface. `abilities` are the abilities of the installation.
 
     If `has_events` is True, the description includes the events that webhooks send.
     """
@@ -120,8 +120,7 @@ def _operation(route: Route, schemas: Schemas, abilities: Container[str]) -> Sch
 def _needed_security(route: Route) -> list[dict[str, list[str]]]:
     """Return the security requirements of an operation.
 
-    If an open operation uses the caller or the company, a token is optional, because the answer contains more with
-    a token.
+    Some operations need no token, but return more to callers with a token. The requirement is then optional.
     """
     declared = route.operation
     if declared.signed_in:
@@ -168,7 +167,9 @@ def _query(declared: Operation, schemas: Schemas) -> list[Schema]:
 
 
 def _parameter(name: str, schema: Schema) -> Schema:
-    """Return a parameter of the query. The schema has no null, because clients leave parameters out instead."""
+    """Return a parameter of the query. Its schema does not allow null, because clients leave parameters out
+    instead.
+    """
     plain = {key: value for key, value in schema.items() if key not in ("description", "anyOf")}
     for option in schema.get("anyOf", []):
         if option.get("type") != "null":

@@ -1,4 +1,4 @@
-"""The errors that an operation can answer, with an example of each code."""
+"""The errors that an operation can return, with an example of each code."""
 
 from collections.abc import Iterable
 from typing import Annotated, Any, Final
@@ -113,8 +113,8 @@ class Rfc9457Problem(Model):
 
 
 def codes_of(declared: Operation) -> list[str]:
-    """Return every error code of an operation: the codes in its declaration, and the codes that result from its
-    other attributes.
+    """Return every error code of an operation. It declares some codes. The others follow from its other
+    attributes.
     """
     codes = list(declared.codes)
     if declared.signed_in:
@@ -174,7 +174,7 @@ def _content(codes: Iterable[str]) -> dict[str, Schema]:
 
 
 def before_any_operation() -> Schema:
-    """Return the description of the answer to a request that is broken, or that reaches no operation."""
+    """Return the description of the answer to a request that wmsd cannot read, or that reaches no operation."""
     return {
         "description": f"{BEFORE}.",
         "headers": headers.of_any(),

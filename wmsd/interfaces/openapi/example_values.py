@@ -1,4 +1,4 @@
-"""The values of the examples in descriptions, by the name of the field, with exceptions for single models."""
+"""The example values in descriptions, by the name of the field. Some models have values of their own."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -202,7 +202,7 @@ OF_MODEL: Final[Mapping[str, Mapping[str, Any]]] = {
     "TransportStatusMove": {"status": "INCARCAT"},
     "Warehouse": {"id": 1},
 }
-"""The example values of fields, by the name of the model or the beginning of its name."""
+"""The example values of fields, by the name of the model or by the first part of this name."""
 
 SENT: Final[Mapping[str, tuple[str, ...]]] = {
     "ArticleChanges": ("name", "min_stock"),
@@ -222,4 +222,4 @@ SENT: Final[Mapping[str, tuple[str, ...]]] = {
     "SubscriptionFields": ("secret",),
     "TransportFields": ("vehicle", "driver"),
 }
-"""The fields that the example of a body has in addition to the required fields, by model."""
+"""The optional fields that the example of a body contains, by model. The example also has all required fields."""

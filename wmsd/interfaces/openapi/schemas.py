@@ -10,12 +10,10 @@ from wmsd.contract.fields import CHOICE, Model
 
 Schema = dict[str, Any]
 Place = tuple[str, str]
-"""The place of a component: its kind, such as `schemas`, and its name."""
+"""The kind of a component, such as `schemas`, and its name."""
 SCHEMAS: Final = "#/components/schemas/"
 LEFT_OUT: Final = ("title", "default")
-"""The keys that schemas leave out. Generators would name types after titles, and would send defaults that the
-caller did not set.
-"""
+"""The keys that are left out of schemas. Code generators use titles as names, and send defaults in requests."""
 
 
 def reference(name: str) -> Schema:
@@ -53,8 +51,10 @@ class Schemas:
         return {**self._models, **self._choices}
 
     def plain(self, schema: Schema, owner: str, name: str = "") -> Schema:
-        """Return the schema without the keys in `LEFT_OUT`. An enum inside becomes a component, named after the
-        model `owner` and the field `name`. Raise TypeError if all possible names belong to other enums.
+        """Return the schema without the keys in `LEFT_OUT`. Turn each enum in the schema into a component.
+
+        The component is named after the model `owner` and the field `name`. Raise TypeError if all possible names
+        belong to other enums.
         """
         plain = {key: value for key, value in schema.items() if key not in LEFT_OUT}
         for key, value in plain.items():
@@ -74,10 +74,10 @@ class Schemas:
         raise TypeError(f"Two choices have the same name: {', '.join(names)}")
 
     def _names(self, owner: str, field: str) -> list[str]:
-        """Return the possible names of an enum's component, the preferred name first.
+        """Return the possible names for the component of an enum. The preferred name comes first.
 
-        The preferred name starts with the name of the model's record (`SalesOrder` for `SalesOrderChanges`). The
-        other name starts with the name of the model, `owner`.
+        The preferred name begins with the record of the model (`SalesOrder` for `SalesOrderChanges`). The second
+        name begins with the name of the model, `owner`.
         """
         record = next((record for record in self._records if owner.startswith(record)), owner)
         return [f"{each}{_capitalized(field)}" for each in dict.fromkeys([record, owner])]
@@ -88,7 +88,10 @@ def _capitalized(name: str) -> str:
 
 
 def components_of(components: Mapping[str, dict[str, Schema]], *roots: object) -> dict[str, dict[str, Schema]]:
-    """Return the components that the roots refer to, directly or indirectly, sorted by name."""
+    """Return the components to which the parts `roots` of a description refer, sorted by name.
+
+    Also return the components to which these components refer.
+    """
     found = _reachable(components, (place for root in roots for place in _references(root)))
     return {
         kind: {name: members[name] for name in sorted(members) if (kind, name) in found}
@@ -97,7 +100,9 @@ def components_of(components: Mapping[str, dict[str, Schema]], *roots: object) -
 
 
 def _reachable(components: Mapping[str, Mapping[str, Schema]], roots: Iterable[Place]) -> set[Place]:
-    """Return the places of all components that the roots refer to, directly or indirectly."""
+    """Return the places of the components `roots`, and of all components to which they refer directly or
+    indirectly.
+    """
     found: set[Place] = set()
     waiting = list(roots)
     while waiting:

@@ -47,13 +47,14 @@ SOMETIMES: Final = {
 
 
 TAG: Final = "Webhook events"
-"""The tag of webhook events. No operation has this tag. Generators write one file for each tag, and a second file
-for the same tag would replace the first file.
+"""The tag of webhook events. No operation has this tag.
+
+Code generators write one file for each tag. A second file for the same tag replaces the first.
 """
 
 
 def webhooks() -> dict[str, Schema]:
-    """Return the requests that webhooks receive, by event."""
+    """Return the description of the request that a webhook receives, for each event."""
     return {event: {"post": _received(event)} for event in EVENTS}
 
 

@@ -1,7 +1,7 @@
 """The addresses of the pages.
 
-The handler of a page that requires a sign-in has two arguments: a `Workplace`, such as the company in the address,
-and the request.
+If a page requires a sign-in, its handler has two arguments: a `Workplace`, such as the company in the address, and
+the request.
 """
 
 from collections.abc import Awaitable, Callable

@@ -1,7 +1,7 @@
 """An example program for each operation, in several languages and without additional libraries.
 
-The programs are created from templates, and have the same structure as the programs in the guide. They read the
-address, the token and the company from the environment, so they run unchanged.
+The programs are created from templates, and have the same structure as the programs in the guide. A program reads
+the address, the token and the company from the environment. So users need not change it.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,7 +16,7 @@ from wmsd.interfaces.reference.operations import Described, pretty
 
 INDENT: Final = "    "
 LANGUAGES: Final = {"curl": "curl", "javascript": "JavaScript", "python": "Python", "php": "PHP"}
-"""The titles of the languages, by the names of their templates."""
+"""The languages: the name of each language's template, and the language's title."""
 
 
 def example_of(described: Described) -> dict[str, Any]:

@@ -25,14 +25,17 @@ MOST_SHOWN: Final = 8
 
 @dataclass(frozen=True)
 class Entry:
-    """An entry of the contents. A search looks in all displayed texts and in `words`, the names of fields."""
+    """An entry of the contents. `words` has the names of fields.
+
+    A search looks in `words` and in all texts of the entry that the page shows.
+    """
 
     address: str
     title: str
     text: str
     words: tuple[str, ...] = ()
     places: tuple[tuple[str, str], ...] = ()
-    """The methods and paths of an operation."""
+    """For an operation: the methods and paths at which it is served."""
 
     @cached_property
     def _whole(self) -> str:
@@ -41,8 +44,8 @@ class Entry:
 
     @cached_property
     def shown(self) -> Markup:
-        """The part of the entry's HTML that does not depend on the search. It is cached, because a search may find
-        all entries.
+        """The HTML of the entry that is the same for all searches. It is cached, because a search may find all
+        entries.
         """
         words = Markup(' data-words="{}"').format(" ".join(self.words)) if self.words else ""
         places = [Markup('\n<code class="path"><b>{}</b> {}</code>').format(*each) for each in self.places]
@@ -51,11 +54,11 @@ class Entry:
         return link + Markup("").join(places) + text
 
     def matches(self, asked: Iterable[str]) -> bool:
-        """Return True if the entry contains each of the words."""
+        """Return True if the entry contains all words in `asked`."""
         return all(word in self._whole for word in asked)
 
     def fields(self, asked: Iterable[str]) -> list[str]:
-        """Return the names of the entry's fields that contain one of the words, at most `MOST_SHOWN`."""
+        """Return at most `MOST_SHOWN` fields of the entry whose name contains one of the words in `asked`."""
         return [*islice((name for name in self.words if any(word in name for word in asked)), MOST_SHOWN)]
 
 
@@ -111,7 +114,9 @@ def contents(reference: Reference, events: Mapping[str, str]) -> tuple[Section, 
 
 
 def _graphql() -> Section:
-    """Return the section with the only operation of GraphQL. A search also finds it by its root fields."""
+    """Return the section with the only GraphQL operation. A search also finds the operation by the names of root
+    fields.
+    """
     address = f"{ADDRESS}/graphql"
     fields = tuple(dict.fromkeys(each.name for each in (*QUERIES, *MUTATIONS)))
     places = tuple((route.method, route.path) for route in GRAPHQL)

@@ -24,7 +24,7 @@ KINDS: Final[Mapping[type[GraphQLNamedType], str]] = {
 
 
 def types_of(schema: GraphQLSchema) -> dict[str, GraphQLNamedType]:
-    """Return all types by name, except the types of introspection."""
+    """Return all types by name. Leave out the types that describe the schema itself."""
     return {name: each for name, each in sorted(schema.type_map.items()) if not name.startswith("__")}
 
 
@@ -33,11 +33,10 @@ def kind_of(found: GraphQLNamedType) -> str:
 
 
 def short(schema: GraphQLSchema) -> dict[str, Any]:
-    """Return the names in the schema, for the suggestions of the editor.
+    """Return the names in the schema, so that the editor can suggest them.
 
     `types` has the fields of each object type. For each field, it has the name of the field's type, and then the
-    types of its arguments, if it has any. `inputs` has the fields of each input type, and `enums` the values of
-    each enum.
+    names of its arguments' types. `inputs` has the fields of each input type, and `enums` the values of each enum.
     """
     types, inputs, enums = {}, {}, {}
     for name, each in types_of(schema).items():

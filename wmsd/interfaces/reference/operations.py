@@ -54,7 +54,7 @@ class Described:
     body: tuple[Row, ...]
     answer: tuple[Row, ...]
     statuses: tuple[Mapping[str, Any], ...]
-    """The answers, each with its `status`, `description`, `headers`, and the `codes` that an error may have."""
+    """The possible answers. Each has `status`, `description` and `headers`. An error also has its `codes`."""
     sent: Any
     """The example of a request body, or None."""
     answered: Any
@@ -83,9 +83,9 @@ class Described:
         return tuple(sorted({row.key for row in rows} - {""}))
 
     def example_of(self, parameter: str) -> str:
-        """Return an example value for a path parameter.
+        """Return an example value for the path parameter `parameter`.
 
-        If the example answer has a field with the name of the parameter, return its value. Otherwise return "1".
+        If the example answer has a field with the same name, return its value. Otherwise return "1".
         """
         known = self.answered if isinstance(self.answered, dict) else {}
         return str(known.get(parameter) or 1)
@@ -110,9 +110,9 @@ class Group:
 class Reference:
     groups: tuple[Group, ...]
     events: tuple[Mapping[str, Any], ...]
-    """The data that webhooks send. Events with the same data share one item.
+    """The data that webhooks send. An item stands for all events with the same data.
 
-    The `names` and `meanings` of an item are those of its events. The `rows` describe the fields of the data.
+    `names` and `meanings` of an item list these events. `rows` are the fields of the data.
     """
     headers: Mapping[str, str]
     """The meanings of the headers of answers, by name."""

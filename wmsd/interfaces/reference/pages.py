@@ -1,7 +1,7 @@
-"""The pages of the reference, which need no sign-in.
+"""The pages of the reference. Readers need no sign-in.
 
-There are pages for the contents with the search, each group and operation, errors, events, and abilities and
-modules.
+One page has the contents with the search. Each group of operations and each operation has a page. Further pages
+are about errors, events, abilities and modules.
 """
 
 import asyncio
@@ -51,8 +51,9 @@ FURTHER: Final = (
 """The name (in addresses) and the title of each page that is not about a group of operations."""
 Named = TypeVar("Named", Described, Group)
 MOST_NAMED: Final = 12
-"""If more operations than this can return an error code, the page does not list them. Such a code occurs almost
-everywhere.
+"""If more operations can return an error code, the page about errors does not list them.
+
+Almost every operation can return such a code.
 """
 
 
@@ -125,7 +126,7 @@ def _named(known: Iterable[Named], name: str) -> Named:
 
 
 def _shown(template: str, reference: Reference, current: str, **values: Any) -> str:
-    """Render a page in English, like the API. Readers of all languages get the same rendered page."""
+    """Render a page in English, because the API is English. So readers of all languages share one page."""
     frame = {"groups": reference.groups, "further": FURTHER, "address": ADDRESS, "current": current}
     token = language.current.set(language.DEFAULT)
     try:

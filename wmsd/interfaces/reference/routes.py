@@ -16,7 +16,7 @@ from wmsd.interfaces.reference.try_out_page import Trying
 
 
 def add_to(app: web.Application, installation: Installation, make: Callable[[], Reference]) -> None:
-    """Add the routes to `app`. `make` creates the reference on a thread, at the first request for a page."""
+    """Add the routes to `app`. `make` creates the reference, on a thread, when the first page is requested."""
     reference, sender = LazyValue(make), Sender(installation, app[REQUEST_LOG])
     door = PageClient(installation)
     Pages(reference, trusted_proxies(installation), door.work).add_to(app)

@@ -1,4 +1,4 @@
-"""The fields of a schema as rows of a table: one row for each field, including fields inside other fields."""
+"""The fields of a schema as rows of a table. Fields inside other fields have rows too."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -39,7 +39,7 @@ class Rows:
     schemas: Mapping[str, Schema]
 
     def of_object(self, schema: Schema, prefix: str = "") -> Iterator[Row]:
-        """Yield the rows of an object. Each field is followed by the fields inside it."""
+        """Yield the rows for the fields of an object. After a field come the fields inside it."""
         found = self.plain(schema)
         required = found.get("required", ())
         for name, inner in found.get("properties", {}).items():
@@ -81,7 +81,7 @@ class Rows:
     def plain(self, schema: Schema) -> Schema:
         """Return the schema without `$ref` and `anyOf`.
 
-        A reference is replaced by the schema that it names. `nullable` says whether `anyOf` contains null.
+        `$ref` is replaced by the schema that it names. If there is an `anyOf`, `nullable` says if it allows null.
         """
         if "$ref" in schema:
             own = {name: value for name, value in schema.items() if name != "$ref"}

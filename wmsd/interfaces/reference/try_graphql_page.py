@@ -54,8 +54,9 @@ class TryingGraphql(Trying):
         return replace(sent, accept=ACCEPT, read=over_http.parameters_of, answered=over_http.in_form)
 
     def once(self) -> dict[str, str]:
-        """Return no hidden field. Sending a document twice does no harm, because it only reads, or has an
-        idempotency key.
+        """Return no hidden field, because a document may be sent twice.
+
+        It only reads, or it has an idempotency key.
         """
         return {}
 

@@ -1,7 +1,7 @@
-"""Sends try-out requests to the dispatcher, in the same way as the HTTP server sends other requests.
+"""Sends try-out requests to the dispatcher. It treats them as the HTTP server treats requests from outside.
 
 Each request counts towards the company's rate limit. A request with a token is a request of the API: it is logged,
-and the page Requests lists it. A request without a token belongs to the browser session.
+and listed on the page Requests. A request without a token belongs to the session of the browser.
 """
 
 import time
@@ -68,8 +68,9 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """The answer to a try-out request. `kept_for` is the id of the company whose history lists the request, or
-    None.
+    """The answer to a try-out request.
+
+    If a company's request history lists the request, `kept_for` is the id of the company. Otherwise it is None.
     """
 
     status: int
@@ -131,7 +132,7 @@ class Sender:
         )
 
     def _keep(self, browser: Browser, call: Call, sent: Sent, answered: Answered, seconds: float) -> None:
-        """Log the call and add it to the request history, as the HTTP server does for each request of the API."""
+        """Log the call, and add it to the request history, as the HTTP server does for requests of the API."""
         agent = browser.request.headers.get("User-Agent")
         length = {} if sent.body is None else {"Content-Length": str(len(sent.body.encode()))}
         head = {**sent.all_headers, **length, **({} if agent is None else {"User-Agent": agent})}

@@ -39,14 +39,15 @@ LONGEST_TOKEN: Final = 8000
 LONGEST_HEADER: Final = 300
 LARGEST_BODY: Final = 64 * 1024
 FORM_BOUNDS: Final = browsers.Bounds(4 * LARGEST_BODY, browsers.MOST_FIELDS)
-"""The limits of the form. The form is larger than the body in it, because it encodes most special characters of
-JSON with three bytes.
+"""The maximum size of the form. The form is larger than the body in it.
+
+The reason is that the form encodes most special characters of JSON with three bytes.
 """
 OWN_KEY: Final = "try-"
 """The prefix of the idempotency keys that the form creates."""
 ONCE: Final = "form_key"
 GRAPHQL: Final = "graphql"
-"""The version of GraphQL in `Place` and in addresses. GraphQL has no real versions."""
+"""The name that replaces the version for GraphQL, in `Place` and in addresses. GraphQL has no versions."""
 Typed = dict[str, str]
 
 
@@ -150,7 +151,7 @@ class Trying:
         return await self._page(subject, typed, sent=sent, tried=tried)
 
     async def described(self, request: web.Request) -> tuple[Described, Place]:
-        """Return the operation in the address, and the place (version and route) where it is served.
+        """Return the operation that the address names, and the version and route at which it is served.
 
         Raise Problem (404) if the operation or the version does not exist.
         """
@@ -160,10 +161,10 @@ class Trying:
         return found, or_not_found(next(of_version, None), "operation")
 
     def first_typed(self, subject: Subject, given: Mapping[str, str]) -> Typed:
-        """Return the initial values of the form, from the address and from the example of a body.
+        """Return the values with which the form starts. They come from the address, and from the example of a
+        body.
 
-        If the operation changes data, leave out the ids of records, because the id in an example may belong to a
-        real record.
+        If the operation changes data, leave out ids, because the id in an example may belong to a real record.
         """
         inputs = [each for each in subject.inputs if not (subject.changes_data and each.where == "path")]
         typed = {each.name: given[each.row.name] for each in inputs if each.row.name in given}
@@ -187,7 +188,7 @@ class Trying:
     def sent_of(self, subject: Subject, typed: Typed, token: str, body: str | None) -> Sent:
         """Return the request to send, without empty fields.
 
-        Send `token` only if the user has chosen to use a token, or if the operation needs one.
+        The request has the token only if the user has chosen this, or if the operation needs a token.
         """
         parts: dict[str, dict[str, str]] = {"path": {}, "query": {}, "header": {}}
         for each in subject.inputs:
@@ -202,7 +203,7 @@ class Trying:
         return Sent(subject.place.route, path, query, headers, body, bearer if is_as_token else None)
 
     def once(self) -> dict[str, str]:
-        """Return the hidden field that makes repeated submissions of the same form run only once."""
+        """Return a hidden field with a new key. If the same form is sent again, it does not run again."""
         return {ONCE: secrets.token_urlsafe(16)}
 
     async def _subject(self, request: web.Request, company_id: str) -> Subject:
@@ -277,7 +278,7 @@ def new_key() -> str:
 
 
 def form_errors(subject: Subject, typed: Typed, token: str) -> dict[str, str]:
-    """Return the errors of fields that cannot be sent in a request, by the name of the field."""
+    """Return the errors of values that a request cannot contain, by the name of the field."""
     errors: dict[str, str] = {}
     too_long = _("must be one line of at most %(number)s characters") % {"number": LONGEST_HEADER}
     if (typed.get("as") == "token" or subject.needs_token) and not token:
@@ -296,8 +297,8 @@ def form_errors(subject: Subject, typed: Typed, token: str) -> dict[str, str]:
 def form_after(typed: Typed, tried: Tried) -> Typed:
     """Return the values that the form shows after a request.
 
-    Secrets are masked, so the user must type them again. If the request succeeded and the form had created its
-    idempotency key, the form gets a new key.
+    Secrets are masked, so the user must type them again. If the request succeeded, an idempotency key that the
+    form had created is replaced by a new key.
     """
     kept = {**typed, "body": _masked(typed.get("body", ""), is_graphql=False)}
     name = f"header-{KEY}"
@@ -307,8 +308,9 @@ def form_after(typed: Typed, tried: Tried) -> Typed:
 
 
 def result_of(subject: Subject, sent: Sent | None, tried: Tried | None) -> dict[str, Any]:
-    """Return the values for the template: the answer, the curl command that repeats the request, and the address
-    of the request in the request history.
+    """Return the values that the template shows after a request.
+
+    They are the answer, the curl command that repeats the request, and the address of the request in the history.
     """
     if sent is None or tried is None:
         return {"answer": "", "is_cut": False, "line": "", "kept_at": ""}
@@ -330,13 +332,13 @@ def result_of(subject: Subject, sent: Sent | None, tried: Tried | None) -> dict[
 
 
 def _masked(body: str, is_graphql: bool) -> str:
-    """Return the body of a REST request with its secrets masked, or the body of a GraphQL request unchanged."""
+    """Return the body of a REST request with masked secrets. Return the body of a GraphQL request unchanged."""
     return body if is_graphql else masking.body(printable(body), is_graphql=False)
 
 
 def _answer(tried: Tried) -> str:
-    """Return the answer as text with line breaks and indentation. If it is too long, return only its beginning,
-    unchanged.
+    """Return the answer as text with line breaks and indentation. If it is too long, return its unchanged
+    beginning.
     """
     text = tried.body[:MOST_SHOWN].decode("utf-8", "ignore")
     return text if len(tried.body) > MOST_SHOWN else laid_out(text)

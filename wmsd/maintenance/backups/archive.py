@@ -1,9 +1,10 @@
-"""The archive of a backup: a tar file, compressed with gzip, that `tar` can read without wmsd.
+"""The archive of a backup: a tar file, compressed with gzip. `tar` can read it without wmsd.
 
 Each entry is a separate gzip member (RFC 1952, section 2.2). One file can therefore be extracted without reading
-the others, and an entry that was only partly copied can be cut off again. The last entry is the manifest. The
-archive ends with an empty gzip member. An extra field of its header (section 2.3.1.1), which every gzip reader
-skips, stores the offset of the manifest. The idea comes from eStargz.
+the others, and a partly copied entry can be cut off. The last entry is the manifest.
+
+The archive ends with an empty gzip member. The header of this member has an extra field (section 2.3.1.1) with the
+offset of the manifest. Every gzip reader skips the extra field. The idea comes from eStargz.
 """
 
 import hashlib
@@ -27,17 +28,18 @@ from wmsd.maintenance.backups.folder import UNFINISHED
 from wmsd.maintenance.backups.manifest import Manifest
 
 LEVEL: Final = 1
-"""The compression level, from ISA-L's levels 0 to 3. The higher levels save a few percent and take twice the
-time.
+"""The compression level. ISA-L has the levels 0 to 3. Levels above 1 save a few percent, but take twice the time.
 """
 BLOCK: Final = 512
 END: Final = struct.Struct("< 10s H 2s H Q 10s")
-"""An empty gzip member: the header, the length of the extra field, the id, length and content of that field (the
-offset of the manifest), and the end of the member.
+"""The layout of the empty gzip member at the end of an archive. The header and the length of the extra field come
+first. The extra field has an id, a length, and the offset of the manifest.
 """
 END_HEAD: Final = bytes((0x1F, 0x8B, 8, 4, 0, 0, 0, 0, 0, 255))
 MEMBER_HEAD: Final = bytes((0x1F, 0x8B, 8, 0))
-"""The start of every gzip member except the last one, which is empty: compressed with deflate, no flags."""
+"""The start of every gzip member with content: compressed with deflate, no flags. The empty member at the end has
+a different start.
+"""
 END_ID: Final = b"WM"
 END_TAIL: Final = bytes((3, 0)) + bytes(8)
 MOST_COMPRESSED: Final = 1032
@@ -61,7 +63,7 @@ class Added(NamedTuple):
 
 
 class ArchiveWriter:
-    """A writer of entries, followed by the manifest, into a file that is open for writing."""
+    """Writes entries, and then the manifest, to a file that is open for writing."""
 
     def __init__(self, file: IO[bytes], modified: datetime) -> None:
         self._file = file
@@ -70,8 +72,8 @@ class ArchiveWriter:
     def add(self, name: str, size: int, pieces: Iterable[bytes]) -> Added:
         """Add an entry with the content `pieces`. If that fails, leave the archive unchanged.
 
-        Raise StorageError if `pieces` do not have `size` bytes in total, OSError if the archive cannot be written,
-        and any error of the iterator `pieces`.
+        Raise StorageError if `pieces` do not have `size` bytes in total. Raise OSError if the archive cannot be
+        written. Also raise any error of the iterator `pieces`.
         """
         at = self._file.tell()
         digest, left = hashlib.sha256(), size
@@ -240,8 +242,8 @@ def opened_entry(path: Path, at: int) -> Iterator[Entry]:
 
 
 def _seek_member(file: IO[bytes], at: int) -> None:
-    """Move to the member at offset `at`. Raise EOFError if there is no member with the header that this module
-    writes.
+    """Move to the gzip member that starts at offset `at`. Raise EOFError if no member with content starts at this
+    offset.
     """
     file.seek(at)
     if file.read(len(MEMBER_HEAD)) != MEMBER_HEAD:

@@ -1,4 +1,4 @@
-"""The check whether the installation has a backup that can be restored. The result is a sentence."""
+"""Checks whether the scheduled backups are in order, and describes the result in a sentence."""
 
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -14,7 +14,9 @@ REMEDY: Final = (
     "Fix the cause, or move the backup back if it was moved. Then run wmsd backup schedule --run "
     "--now: the command creates a backup, verifies it and reports any problem."
 )
-"""What to do when there is no backup to rely on. Every message about this ends with these sentences."""
+"""The advice if the installation has no backup that can be restored. Every message about this problem ends with
+this advice.
+"""
 
 
 class Verdict(NamedTuple):
@@ -67,10 +69,10 @@ def backup_verdict(settings: Backup, record: BackupRecord, now: datetime) -> Ver
 
 
 def what_is_gone(settings: Backup, record: BackupRecord, now: datetime) -> str | None:
-    """Return a sentence if the verified backup or the last backup no longer exists. Otherwise return None.
+    """Return a sentence if the last backup or the last verified backup no longer exists. Otherwise return None.
 
-    Ignore a backup in which the verification found problems, and a backup that is not in the folder of the
-    settings.
+    Ignore backups outside the folder in `settings`. Also ignore the verified backup if the verification found
+    problems.
     """
     there, proven = record.there(settings), record.proven
     last = there.made
@@ -88,8 +90,8 @@ def _missed(path: str) -> str:
 
 
 def _shown(moment: str, now: datetime) -> str:
-    """Return the time as `03:12` if it is on the same day as `now`, else as `2026-11-22 03:12`, in the time zone
-    of `now`.
+    """Return the time in the time zone of `now`: as `03:12` on the day of `now`, on other days as `2026-11-22
+    03:12`.
     """
     local = timestamps.from_text(moment).astimezone(now.tzinfo)
     return f"{local:%H:%M}" if local.date() == now.date() else f"{local:%Y-%m-%d %H:%M}"

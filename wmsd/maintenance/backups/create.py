@@ -64,9 +64,8 @@ class Creation:
     ) -> None:
         """Prepare the backup.
 
-        `passphrase` encrypts the keys. Without a passphrase, the keys are sealed to the recovery phrases of the
-        installation, or left out if the installation has no recovery phrase. `tell` is called after every
-        megabyte.
+        If `passphrase` is given, it encrypts the keys. Otherwise the keys are sealed to the recovery phrases of
+        the installation. If there are none, the keys are left out. `tell` gets the progress after every megabyte.
         """
         self._by_schedule = by_schedule
         self._data = data
@@ -140,8 +139,8 @@ class Creation:
     ) -> tuple[BackedUpFile, str, dict[int, str], KeyRows | None, list[KnownPhrase]]:
         """Add platform.db to the archive.
 
-        Also return the content of platform.db that the manifest needs: the id of the installation, the company
-        codes by company id, the keys, and the recovery phrases in use.
+        Also return what the manifest needs from platform.db. This is the id of the installation, the company codes
+        by company id, the keys, and the recovery phrases in use.
         """
         copy = self._data.path / f"{COPY}{os.getpid()}.db"  # here, because the server writes it
         for remains in self._data.path.glob(f"{COPY}*"):
@@ -187,9 +186,10 @@ class Creation:
 
 @contextmanager
 def _log_failures(what: str) -> Iterator[None]:
-    """Log an OSError in the `with` block as a warning, and do not raise it, because the backup itself is good.
+    """Log an OSError in the `with` block as a warning, and do not raise it. The error does not affect the backup
+    itself.
 
-    `what` is the end of the warning. It says what could not be recorded.
+    `what` is the end of the warning: it says what could not be recorded.
     """
     try:
         yield
@@ -212,10 +212,10 @@ def add_company(
     owner: Owner,
     with_progress: Callable[[str, Iterable[bytes]], Iterable[bytes]] = lambda _, pieces: pieces,
 ) -> BackedUpFile:
-    """Add the current content of a company's file to the archive. Return the entry of the file in the manifest.
+    """Add the current content of a company's file to the archive. Return the manifest's entry for this file.
 
-    `with_progress` gets the company's code and the pieces of the file. It returns the same pieces, and reports the
-    progress while they are read. Raise SnapshotLost, StorageError, sqlite3.Error or OSError if that fails.
+    `with_progress` gets the company's code and the pieces of the file. It returns an iterator over these pieces
+    that also reports the progress. Raise SnapshotLost, StorageError, sqlite3.Error or OSError if that fails.
     """
     name = f"companies/{owner.company_id}.db"
     with source.state(data.path / name, owner) as state:

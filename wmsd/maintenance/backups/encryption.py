@@ -1,7 +1,7 @@
 """The secrets in an archive: encrypted with a passphrase, or sealed to recovery phrases.
 
-A user gives a text, and need not say whether it is a passphrase or a recovery phrase. The words of a recovery
-phrase have a checksum, so a passphrase is hardly ever mistaken for a recovery phrase.
+The functions accept a passphrase or a recovery phrase as `given`. The words of a recovery phrase have a checksum,
+so a passphrase is hardly ever mistaken for a recovery phrase.
 """
 
 from collections.abc import Sequence
@@ -61,16 +61,15 @@ def open_secrets(content: bytes, manifest: Manifest, given: str) -> Any:
 
 
 def may_open(manifest: Manifest, given: str) -> bool:
-    """Return False if the archive is sealed to recovery phrases, but `given` is a passphrase. Otherwise return
-    True.
+    """Return False if the archive needs a recovery phrase, but `given` is a passphrase. Otherwise return True.
 
-    True does not mean that `given` is the right text.
+    The result True does not mean that `given` is the right passphrase or phrase.
     """
     return not manifest.phrases or phrase_in(given) is not None
 
 
 def check_form(content: bytes) -> None:
-    """Raise StorageError if the encrypted content does not begin like a file of age. This needs no passphrase."""
+    """Raise StorageError if the encrypted content does not begin like an age file. No passphrase is needed."""
     if not content.startswith(FORM):
         raise StorageError(
             "The encrypted part of this archive is damaged: it is not in the format of age. Copy the archive "
@@ -79,9 +78,7 @@ def check_form(content: bytes) -> None:
 
 
 def said_of(manifest: Manifest) -> str:
-    """Return how the keys are protected in this archive, as the end of a sentence that begins with "The keys are
-    …".
-    """
+    """Return how this archive protects the keys. The text continues a sentence that begins with "The keys are"."""
     if manifest.keys == "sealed":
         return "encrypted with the key file; keep a copy of the key file too"
     if manifest.keys == "left out":

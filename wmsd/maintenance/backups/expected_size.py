@@ -17,7 +17,7 @@ MARGIN: Final = 1.1
 PIECES: Final = 64
 PIECE_BYTES: Final = 256 * 1024
 SHARE: Final = 0.5
-"""The assumed ratio of compression if no file can be read."""
+"""The assumed size of an archive if no file can be read, as a fraction of the size of the files."""
 
 
 def expected_bytes(files: Sequence[Path], archives: Sequence[Path]) -> int:
@@ -32,7 +32,7 @@ def expected_bytes(files: Sequence[Path], archives: Sequence[Path]) -> int:
 def _content_bytes(file: Path) -> int:
     """Return the size of the file or of its write-ahead log in bytes, whichever is larger.
 
-    Most pages in the log replace pages of the file, so the sum of both sizes would be too large.
+    Most pages in the log replace pages of the file. The sum of both sizes is therefore too large.
     """
     return max(file_bytes(file), log_bytes(file))
 

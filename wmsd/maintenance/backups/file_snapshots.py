@@ -17,12 +17,12 @@ from wmsd.maintenance.backups.file_figures import Figures, read_figures
 from wmsd.maintenance.backups.platform_copy import KeyRows, copy_platform
 
 LONG_SECONDS: Final = 3600.0
-"""How long to wait until the server has counted the content of a file, or copied platform.db."""
+"""How long to wait for the server while it counts the content of a file, or copies platform.db."""
 
 
 class State(NamedTuple):
-    """A snapshot of a file, held by the server or by this process. `figures` and `release` call the process that
-    holds it.
+    """A snapshot of a file. Either the server or this process holds it. `figures` and `release` call the process
+    that holds the snapshot.
     """
 
     bytes: StateBytes

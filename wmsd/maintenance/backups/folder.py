@@ -17,21 +17,22 @@ from wmsd.db.engine.failures import StorageError
 NAME: Final = re.compile(r"wmsd-(\d{4}-\d{2}-\d{2}T\d{6})Z\.tar\.gz", re.ASCII)
 MOMENT: Final = "%Y-%m-%dT%H%M%S"
 OF_COMPANY: Final = re.compile(r"company-[1-9][0-9]*-.+\.tar\.gz", re.ASCII)
-"""The pattern of the names of archives of deleted companies."""
+"""Matches the name of a deleted company's archive."""
 OF_COMPANIES: Final = "archive"
 UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+", re.ASCII)
 AHEAD: Final = timedelta(days=1)
-"""How far in the future the time of an archive may be. A later time comes from a wrong clock."""
+"""How far in the future the time in an archive's name may be. A later time comes from a wrong clock."""
 UNFINISHED: Final = ".unfinished-"
 """The prefix of files that are being written, and of scratch folders."""
 
 
 class BackupFolder:
     def __init__(self, path: Path, within: Path | None = None) -> None:
-        """Create this object, but no folder on the disk.
+        """Store the paths, but create no folder yet.
 
-        `locked` creates the missing folders, but only if the parent of `within` exists. `within` is `path` by
-        default, or a folder above `path`. To require that `path` itself exists, pass a file in `path` as `within`.
+        `within` is `path`, or a folder above `path`. The default is `path`. Later, `locked` creates the missing
+        folders from `within` to `path`, but only if the parent of `within` exists. To require that `path` itself
+        exists, pass a file in `path` as `within`.
         """
         self.path = path
         self._above = (within or path).absolute().parent
@@ -105,7 +106,9 @@ class BackupFolder:
             os.close(lock)
 
     def is_on_disk_of(self, other: Path) -> bool:
-        """Return True if the folder is on the same file system as `other`. Then one broken disk destroys both."""
+        """Return True if the folder is on the same file system as `other`. If so, one broken disk can destroy
+        both.
+        """
         path = self.path.absolute()
         while not os.access(path, os.F_OK):  # the folder may also be hidden from this user
             path = path.parent

@@ -1,7 +1,6 @@
-"""The owners of the archives in a backup folder that several installations may share.
+"""The installations that share a backup folder, and the data folder of each.
 
-A file next to the archives says from which data folder each installation came. Earlier versions wrote no such
-file.
+A file next to the archives stores the data folder of each installation. Earlier versions did not write this file.
 """
 
 from collections.abc import Iterator
@@ -30,8 +29,8 @@ class _Kept(StoredModel):
 
 
 def note_whose(folder: Path, installation: str, data: Path) -> None:
-    """Store in the backup folder that `data` is the data folder of `installation`. Call this function after each
-    backup.
+    """Store in the backup folder `folder` that `data` is the data folder of `installation`. Call this function
+    after each backup.
 
     Raise OSError if that fails.
     """
@@ -42,9 +41,9 @@ def note_whose(folder: Path, installation: str, data: Path) -> None:
 
 
 def is_anothers(installation: str, data: Path, folder: Path) -> bool:
-    """Return True if `installation` has an existing data folder, and this folder is not `data`.
+    """Return True if `installation` has an existing data folder other than `data`.
 
-    `folder` is the backup folder.
+    `folder` is the backup folder with the archives of `installation`.
     """
     noted = _folders(folder).get(installation)
     if noted is not None and (Path(noted) == data.resolve() or _has_data(Path(noted))):
@@ -55,8 +54,8 @@ def is_anothers(installation: str, data: Path, folder: Path) -> bool:
 def may_be_lost_data(data: Path, folder: Path) -> bool:
     """Return True if the archives in `folder` may be the only remaining copy of `data`.
 
-    `folder` is not the backup folder in the settings. The result is True if the archives come from `data`. It is
-    also True if their origin is unknown and `data` has the name of the default data folder.
+    The result is True if an archive comes from `data`. It is also True if the origin of an archive is unknown and
+    `data` has the name of the default data folder.
     """
     kept = _folders(folder)
     return any(
@@ -80,7 +79,7 @@ def own_installation(data: Path) -> str | None:
 
 
 def _neighbours(data: Path, folder: Path) -> Iterator[Path]:
-    """Yield the other data folders next to `data` and next to the backup folder."""
+    """Yield all data folders, except `data`, that are next to `data` or next to the backup folder `folder`."""
     for place in {data.absolute().parent, folder.absolute().parent}:
         try:
             beside = sorted(place.iterdir())[:MOST_NEIGHBOURS]

@@ -30,18 +30,19 @@ class MadeBackup(NotedBackup):
     """The working directory of the schedule when it created its first backup in this folder. None in older
     records.
 
-    Earlier versions created backups in the folder ./backups of this directory by default.
+    Earlier versions created backups in ./backups of their working directory by default. wmsd searches this
+    directory for such backups.
     """
     left_out: list[str] = []
     """The codes of companies whose files could not be read."""
 
 
 class VerifiedBackup(NotedBackup):
-    """The verification of one archive. It says nothing about any other archive."""
+    """The result of the verification of one archive."""
 
     seconds: float
     directory: str | None = None
-    """The working directory of the schedule that verified the archive, as for `MadeBackup`."""
+    """The working directory of the schedule when it verified the archive."""
     problems: list[str] = []
     keys: str = ""
     """How the keys are protected in the archive, in words. Empty in older records."""
@@ -56,9 +57,9 @@ class OtherServer(StoredModel):
     """Another server that creates scheduled backups of this installation in the same folder."""
 
     archive: str
-    """The latest archive that the other server created between two backups of this server."""
+    """The latest archive that the other server created between the last two backups of this server."""
     turns: int
-    """How many times in a row the other server created an archive between two backups of this server."""
+    """How many times in a row this server found an archive of the other server between two backups of its own."""
 
 
 class BackupRecord(StoredModel):
@@ -116,8 +117,10 @@ def change_record(data: Path, change: Callable[[BackupRecord], BackupRecord]) ->
 
 
 def made_elsewhere(settings: Backup, record: BackupRecord) -> Path | None:
-    """Return the path of the last scheduled backup if it is not in the folder that the settings name now, because
-    the setting was changed. Otherwise return None.
+    """Return the recorded path of the last scheduled backup if the backup is only in a previous backup folder.
+    Otherwise return None.
+
+    The backup folder in `settings` may have been changed after the backup.
     """
     made = record.made
     if made is None or record.there(settings).made is not None or is_in_folder(settings, made):
@@ -145,7 +148,7 @@ def here() -> str | None:
 
 
 def is_in_folder(settings: Backup, noted: NotedBackup) -> bool:
-    """Return True if the recorded path of `noted` is directly in the backup folder of the settings."""
+    """Return True if the recorded path of `noted` is directly in the backup folder, not in a subfolder."""
     return Path(noted.path).absolute().parent.resolve() == Path(settings.folder).resolve()
 
 
@@ -153,11 +156,11 @@ Noted = TypeVar("Noted", bound=NotedBackup)
 
 
 def _there(settings: Backup, record: Noted | None) -> Noted | None:
-    """Return the record with the current path of its archive, or None if the archive no longer exists.
+    """Return `record` with the current path of its archive, or None if the archive no longer exists.
 
-    Look for the archive at the recorded path, and by its name in the folder of the settings, because backups can
-    move together with their installation. Version 1.0.0 recorded relative paths. An archive with a relative path
-    counts as existing even if it is not found.
+    Look for the archive, by its name, in the backup folder of `settings`. An installation can move together with
+    its backups. Version 1.0.0 recorded relative paths. If the path is relative, also look at this path, and return
+    the record even if the archive is not found.
     """
     if record is None:
         return None

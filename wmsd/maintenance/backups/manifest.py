@@ -14,7 +14,8 @@ from wmsd.maintenance.backups.file_figures import Figures
 NAME: Final = "manifest.json"
 KEYS: Final = "keys.json.age"
 CREDENTIALS: Final = "credentials.json.age"
-"""The entry with the credentials of a company's webhooks, in an export of that company."""
+"""The name of the entry with the credentials of a company's webhooks. Only the export of a company has this entry.
+"""
 FORMAT: Final = 1
 Keys = Literal["encrypted", "sealed", "left out"]
 """How the archive contains the keys.
@@ -94,7 +95,7 @@ class Manifest(Part):
     company: CompanyRecord | None = None
     """The exported company, or None in a backup of the installation."""
     is_final: bool = False
-    """Whether nothing is written to the company after the export, because the company was deleted, or frozen for a
+    """Whether nothing was written to the company after the export: the company was deleted, or was frozen for a
     move.
     """
 

@@ -1,7 +1,7 @@
 """Records which backup folders are on a separate disk, to detect later that the disk is not mounted.
 
-Without its disk, a mount point is an empty folder on another disk. A backup there could fill the disk of the data,
-and would be lost together with the data.
+If the disk is not mounted, its mount point is an empty folder on another disk. A backup in this folder can fill
+the disk of the data, and is lost together with the data.
 """
 
 import os
@@ -40,7 +40,7 @@ def check_mounted(data: Path, folder: BackupFolder) -> None:
 def missing_mount(data: Path, folder: BackupFolder) -> str | None:
     """Return the mount point of the folder's disk if the disk is not mounted now. Otherwise return None.
 
-    A folder that contains archives is accepted, because a user must have put the archives there.
+    Also return None if the folder contains archives, because a user must have put them there.
     """
     mount = _mounts(data).get(str(folder.path.resolve()))
     return None if mount is None or os.path.ismount(mount) or folder.archives() else mount

@@ -1,4 +1,4 @@
-"""The backup from which a damaged file can be restored, for the error messages that name it."""
+"""Finds the backup from which a damaged file can be restored. Error messages name this backup."""
 
 import shlex
 from contextlib import suppress
@@ -26,8 +26,8 @@ class Content(NamedTuple):
 
 
 class BackupsIn(NamedTuple):
-    """The backups of a folder. Code that opens a data folder takes this object, so that the error about a lost
-    platform.db can name the newest backup.
+    """A backup folder. Code that opens a data folder gets this object. So an error about a lost platform.db can
+    name the newest backup.
     """
 
     folder: Path
@@ -40,10 +40,10 @@ def newest_with(data: Path, folder: Path, name: str = PLATFORM_FILE, installatio
     """Return the path of the newest backup that contains `name`, quoted for the shell.
 
     `name` is a company code or `platform.db`. A backup with known problems is returned only if there is no other.
-    If there is no backup with `name`, return the placeholder UNKNOWN.
+    If no backup contains `name`, return the placeholder UNKNOWN.
 
-    Also return UNKNOWN if it is not known which backups belong to this installation: several installations share
-    the folder, the record of this installation is lost, and `installation` is None.
+    Also return UNKNOWN if several installations share the folder, and nobody knows which one owns `data`. The id
+    of the installation is `installation`, or else comes from the record in `data`.
     """
     known, faulty = _known(data, folder, installation), read_record(data).faulty
     having = [each for each in known if name in each[1].names]
@@ -79,8 +79,8 @@ def brings_data_back(data: Path, folder: Path) -> str:
 def _known(data: Path, folder: Path, installation: str | None = None) -> list[tuple[Path, Content]]:
     """Return the backups of the installation, the newest first.
 
-    If neither `installation` nor the record of the data folder names the installation, return all backups except
-    those of other data folders.
+    The id of the installation is `installation`, or else comes from the record in `data`. If the id is unknown,
+    return all backups except those of other data folders.
     """
     made = read_record(data).made
     own = installation or (made.installation if made else None)
@@ -93,7 +93,7 @@ def _known(data: Path, folder: Path, installation: str | None = None) -> list[tu
 def _of_others(data: Path, folder: Path) -> set[Path]:
     """Return the backups of installations that have another data folder than `data`.
 
-    If the data folder and the backup folder are the same by mistake, return an empty set.
+    Return an empty set if the data folder and the backup folder are by mistake one folder.
     """
     from wmsd.maintenance.backups.installations import is_anothers  # imported here like `read_manifest`
 
@@ -118,8 +118,8 @@ def _are_of_several(backups: list[tuple[Path, Content]]) -> bool:
 
 @lru_cache(maxsize=MOST_READ)
 def _content(path: Path, changed: int) -> Content:
-    """Read the content of an archive. The result is cached, because many errors may name a backup, and the
-    manifest of a thousand companies takes long to read.
+    """Read the content of an archive. The result is cached: many errors may name a backup, and a large manifest
+    takes long to read.
     """
     from wmsd.maintenance.backups.archive import read_manifest  # imported here: few commands need it
 

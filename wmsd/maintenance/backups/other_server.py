@@ -1,9 +1,10 @@
-"""The detection of another server that creates scheduled backups of this installation in the same folder.
+"""Detects another server that creates scheduled backups of this installation in the same folder.
 
-Two machines then serve copies of the same data, and each receives changes that the other does not have.
+If there is one, two machines serve copies of the same data. Each machine receives changes that the other does not
+have.
 
-If there is a foreign archive between two archives of this server, the data may have been moved to another machine
-and back. If this happens twice in a row, there is certainly a second server.
+The sign is an archive of another server between two archives of this server. If this happens once, the data may
+only have been moved to another machine and back. If it happens twice in a row, another server certainly exists.
 """
 
 from pathlib import Path
@@ -14,7 +15,7 @@ from wmsd.maintenance.backups.folder import BackupFolder
 from wmsd.maintenance.backups.last_runs import BackupRecord, OtherServer
 
 TURNS: Final = 2
-"""How many times in a row the other server must have created an archive between two own backups."""
+"""How many times in a row another server's archive must be between two archives of this server."""
 SAYS: Final = (
     "Another server also creates scheduled backups of this installation, such as {archive}. Two "
     "machines serve copies of the same data, and each receives changes that the other does not have."
@@ -26,7 +27,7 @@ REMEDY: Final = (
 
 
 def other_server_of(record: BackupRecord) -> OtherServer | None:
-    """Return the other server if it certainly exists. Otherwise return None."""
+    """Return the other server if it is certain that it exists. Otherwise return None."""
     other = record.other_server
     return other if other is not None and other.turns >= TURNS else None
 

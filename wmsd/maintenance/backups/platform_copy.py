@@ -20,8 +20,8 @@ NAMES: Final = ", ".join(f"'{name}'" for name in KEY_SECRETS)
 SIGNING_KEYS: Final = "SELECT kid, secret, created_at FROM signing_keys ORDER BY position"
 SECRETS: Final = f"SELECT name, value FROM secrets WHERE name IN ({NAMES})"
 WITHOUT_OPEN_DOORS: Final = ("DELETE FROM sessions", "DELETE FROM invitations")
-"""The statements that delete sessions and one-time links from a copy. They must not become valid again when the
-copy is restored.
+"""The statements that delete sessions and one-time links from a copy. A restore of the copy must not make them
+valid again.
 """
 WITHOUT_KEYS: Final = ("DELETE FROM signing_keys", f"DELETE FROM secrets WHERE name IN ({NAMES})")
 
@@ -34,8 +34,8 @@ KeyRows = dict[str, list[list[str]]]
 
 
 def copy_platform(state: Snapshot, path: Path) -> KeyRows | None:
-    """Write a copy of platform.db to `path`, which must not exist. Return the keys, or None if they are sealed and
-    therefore stay in the copy.
+    """Write a copy of platform.db to `path`, which must not exist. Return the keys. Return None if the keys are
+    sealed: sealed keys stay in the copy.
 
     Call this function on a thread. Raise StorageError, sqlite3.Error or OSError if that fails.
     """

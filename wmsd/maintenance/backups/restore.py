@@ -1,8 +1,8 @@
 """The restore of a backup, of everything or of one company. Replaced files are kept.
 
-First, every file is unpacked next to the data, compared with the manifest, and examined unless a verification has
-examined the same archive. Only then are the files moved to their places, all or none (`file_swap.py`). The
-previous files are moved to `replaced-<moment>`.
+First, every file is unpacked next to the data and compared with the manifest. It is also examined, unless a
+verification has already examined this archive. Only after that are the files moved to their places, all or none
+(`file_swap.py`). The previous files are moved to `replaced-<moment>`.
 """
 
 import shlex
@@ -45,7 +45,9 @@ class Restored(NamedTuple):
     replaced: Path | None
     """The folder with the previous files, or None if there were no files."""
     missing: dict[str, Missing]
-    """What each company had written after the backup, by company code. Unknown losses are not included."""
+    """What each company wrote after the backup and has now lost, by company code. Companies with unknown losses
+    are left out.
+    """
     not_in_backup: list[str]
     """The files of companies that are not in the backup. They were moved to the folder `replaced`."""
     shut_out: RevokedAccess
@@ -54,7 +56,7 @@ class Restored(NamedTuple):
     keys: str
     """How the installation got its keys: a key of `KEYS_FROM`."""
     access_unknown_after: str | None
-    """If it is not known which access was revoked after the backup: the time of the backup. Otherwise None."""
+    """The time of the backup if nobody knows which access was revoked after it. Otherwise None."""
 
 
 class Restore:
@@ -84,15 +86,15 @@ class Restore:
         self._new_keys = new_keys
         self.nothing_after = nothing_after
         self._opened: Any = None
-        """The keys in the backup, if they were opened already."""
+        """The decrypted keys of the backup, or None until they are decrypted."""
         self.replaced = replaced_folder()
         """The folder in the data folder for the replaced files."""
         self._done = 0
 
     @cached_property
     def _known(self) -> Installed | None:
-        """The present installation in the folder. Read this property only while no other process changes the
-        folder.
+        """The installation that is in the folder before the restore. Read this property only while no other
+        process changes the folder.
         """
         return installation_before(self._data)
 
@@ -137,7 +139,7 @@ class Restore:
         self._check_keys()
 
     def _check_keys(self) -> None:
-        """Raise StorageError if the keys would be lost although the archive has them."""
+        """Raise StorageError if the restore needs a passphrase or recovery phrase for the keys, and has none."""
         if not self.lacks_secret:
             return
         anew = "--new-keys generates new keys: then all users sign in again, and integrators need new tokens."
@@ -161,9 +163,9 @@ class Restore:
         return self.manifest.keys == "encrypted" and not (has_own or self._new_keys or self._passphrase)
 
     def open_with(self, secret: str) -> None:
-        """Open the keys with this passphrase or recovery phrase.
+        """Decrypt the keys with `secret`, a passphrase or a recovery phrase.
 
-        Raise NotOpened if it does not open the keys, and StorageError if the keys are damaged.
+        Raise NotOpened if `secret` does not decrypt the keys, and StorageError if the keys are damaged.
         """
         self._opened = secrets_of(self.archive, self.manifest, KEYS, secret)
         self._passphrase = secret
@@ -176,8 +178,10 @@ class Restore:
         )
 
     def written_after(self, files: list[BackedUpFile]) -> dict[str, int]:
-        """Return how many events each company wrote after the backup, by company code. A company without such
-        events is left out. The numbers come from the files in the data folder, as far as these can be read.
+        """Return how many events each company wrote after the backup, by company code. Leave out companies that
+        wrote none.
+
+        The numbers come from the files in the data folder, as far as these files can be read.
         """
         return {
             file.code: later
@@ -186,14 +190,15 @@ class Restore:
         }
 
     def _numbers(self, file: BackedUpFile) -> Numbers:
-        """Return the last ids and other numbers that the company has used, if the data folder shows them."""
+        """Return the last ids and other numbers of the company, as far as the data folder shows them."""
         mark = None if self._known is None else self._known.marks.get(file.company_id or 0)
         return numbers_of(self._data.path / file.path, mark)
 
     def everything(self) -> Restored:
         """Restore everything.
 
-        Raise StorageError or OSError if that fails. Nothing was changed then, unless the error is SwapUnfinished.
+        Raise StorageError or OSError if that fails. A failed restore changes nothing, except if the error is
+        SwapUnfinished.
         """
         self.check_everything()
         with self._unpacked_into() as folder:

@@ -1,7 +1,7 @@
-"""The choice of the scheduled backups of one installation to delete.
+"""Chooses which scheduled backups of one installation to delete.
 
-A backup that cannot be restored completely never replaces a good one. Otherwise damage that stays unnoticed for
-weeks would remove the last good copy.
+A backup that cannot be restored completely does not replace a good backup. So the last good copy stays, even if
+nobody notices the damage of newer backups for weeks.
 """
 
 from collections.abc import Iterator, Mapping
@@ -37,8 +37,8 @@ def backups_to_delete(own: Mapping[Path, Manifest], record: BackupRecord, keep: 
 def _last_copies(own: Mapping[Path, Manifest], record: BackupRecord) -> Iterator[Path]:
     """Yield the backups that must stay, whatever the settings say.
 
-    The last verified backup is the one that was verified last, even if another one has a later time in its name:
-    the clock may have been set back.
+    The last verified backup is the one that was verified last. It may have an earlier time in its name than
+    others, because the clock may have been set back.
     """
     proven = record.proven if record.proven and not record.proven.problems else None
     noted = {Path(each.path).name for each in (record.made, proven) if each}

@@ -24,8 +24,8 @@ def is_something_due(settings: Backup, data: DataFolder) -> bool:
 
 
 def is_backup_due(settings: Backup, record: BackupRecord) -> bool:
-    """Return True if a backup is due. Only the last scheduled backup counts, because other installations may use
-    the same folder.
+    """Return True if a backup is due. Only the last scheduled backup in `record` counts: other backups in the
+    folder may come from other installations.
     """
     return is_due(settings.every, settings.time, local_now(), _made(settings, record))
 
@@ -38,7 +38,7 @@ def next_backup(settings: Backup, record: BackupRecord, now: datetime) -> dateti
 
 
 def _made(settings: Backup, record: BackupRecord) -> list[datetime]:
-    """Return the time of the last backup in a list. The list is empty if that backup no longer exists."""
+    """Return a list with the time of the last backup, or an empty list if this backup no longer exists."""
     moment = _moment_of(record.there(settings).made)
     return [] if moment is None else [moment]
 
@@ -51,8 +51,8 @@ def is_proof_due_now(settings: Backup, record: BackupRecord) -> bool:
 def _moment_of(noted: NotedBackup | None) -> datetime | None:
     """Return the time of the backup, or None if its archive is not at the recorded path.
 
-    Version 1.0.0 recorded relative paths. If the server now runs in another directory, such an archive is not
-    found, and the schedule creates one backup more than necessary.
+    Version 1.0.0 recorded relative paths. If the server now runs in another directory, it does not find these
+    archives. The schedule then creates one backup more than necessary.
     """
     is_seen = noted is not None and os.access(noted.path, os.F_OK)
     return timestamps.from_text(noted.at).astimezone() if noted is not None and is_seen else None

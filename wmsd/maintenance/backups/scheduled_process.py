@@ -1,6 +1,4 @@
-"""The start of the scheduled backup work in a separate process next to the server, so that requests are not slowed
-down.
-"""
+"""Starts the scheduled backup work in a separate process, so that it does not slow down the server's requests."""
 
 import asyncio
 import logging
@@ -28,7 +26,7 @@ LOG = logging.getLogger("wmsd.backup")
 AFTER_A_FAILURE_SECONDS: Final = 3600.0
 NOW: Final = "--now"
 PROGRESS: Final = "--progress"
-"""`--now` and `--progress` are options of the command `wmsd backup schedule --run`."""
+"""`NOW` and `PROGRESS` are options of the command `wmsd backup schedule --run`."""
 SAID: Final = "wmsd: "
 """The prefix of the error messages of a failed command."""
 
@@ -61,7 +59,7 @@ class ScheduledBackups:
         """The progress of the running work, as its process reports it. Empty until the first report."""
         self._asked: asyncio.Task[None] | None = None
         self._gone: str | None = None
-        """The sentence of the last check about a missing backup, or None if no backup was missing."""
+        """The last check's sentence about a missing backup, or None if no backup was missing."""
         self._seeing: asyncio.Future[Seen] | None = None
         self._seeing_since = 0.0
 
@@ -81,10 +79,10 @@ class ScheduledBackups:
             await self._work()
 
     def _log_missing_backup(self) -> bool:
-        """Return True if a backup has disappeared since the last check, and log this.
+        """Return True if a backup has disappeared since the last check, and log the missing backup.
 
-        The caller then waits until the next check of the schedule, so that an alert can report the missing backup.
-        A new backup would end the problem before the alert is sent.
+        If the result is True, the caller creates a new backup only at the next check. So an alert can report the
+        missing backup before the new backup solves the problem.
         """
         gone = what_is_gone(self.settings, self.record(), local_now())
         is_new = gone is not None and gone != self._gone
@@ -147,8 +145,9 @@ class ScheduledBackups:
     async def seen(self) -> Seen:
         """Return the existing backups and the verdict on them.
 
-        Anonymous callers of the health check use this too. If the disk does not respond, such as a network disk,
-        only one thread waits for it. Callers get a verdict about this after at most PATIENCE_SECONDS.
+        Anonymous callers of the health check use this method too. If the disk does not respond, such as a network
+        disk, only one thread waits for it. After at most PATIENCE_SECONDS, the caller gets the verdict that the
+        backup folder does not respond.
         """
         loop = asyncio.get_running_loop()
         if self._seeing is None or self._seeing.done():

@@ -67,8 +67,7 @@ class Holder:
     async def _hold(self, session: Session, company_id: Any) -> Extent:
         """Take a snapshot of a company's file. Keep it until `release` or until the end of the session.
 
-        Return the extent of the snapshot: which file it is in, and how many bytes of the file and its log belong
-        to it.
+        Return the extent of the snapshot: its file, and how many bytes of the file and of the log it covers.
         """
         if HELD in session.kept:
             await self._release(session, None)
@@ -155,9 +154,9 @@ def put_company_file(folder: DataFolder, loan: Loan | None, asked: ToPut) -> Mis
     """Replace a company's file by an unpacked file, for a command. Return what the company wrote after the backup,
     if known.
 
-    `loan` is the connection to the running server, which then replaces the file. If `loan` is None, the command
-    replaces the file itself, and no other process may use the folder. Raise StorageError, sqlite3.Error or OSError
-    if that fails.
+    `loan` is the connection to the running server. If it is given, the server replaces the file. If it is None,
+    this function replaces the file, and no other process may use the folder. Raise StorageError, sqlite3.Error or
+    OSError if that fails.
     """
     from wmsd.maintenance.backups.previous_installation import installation_before
     from wmsd.maintenance.backups.restore import put_company

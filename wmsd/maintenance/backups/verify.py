@@ -1,4 +1,4 @@
-"""The verification of a backup: every file is unpacked and examined as `wmsd doctor` would examine it."""
+"""The verification of a backup: it unpacks every file and examines it with the checks of `wmsd doctor`."""
 
 import shutil
 import time
@@ -34,9 +34,9 @@ SCRATCH: Final = ".proving"
 class Proof(NamedTuple):
     """The result of a verification.
 
-    `problems` are sentences. It is empty if the backup can be restored. `has_opened` is False if the passphrase or
-    recovery phrase did not open the secrets. Even then, the archive may be good: another passphrase or a faster
-    machine may open the secrets.
+    `problems` contains sentences, and is empty if the backup can be restored. `has_opened` is False if the
+    passphrase or recovery phrase did not open the secrets. The archive may still be good: another passphrase or a
+    faster machine may open the secrets.
     """
 
     manifest: Manifest
@@ -44,7 +44,9 @@ class Proof(NamedTuple):
     problems: list[str]
     has_opened: bool = True
     are_keys_opened: bool = False
-    """Whether the secrets were opened too. Without a passphrase or phrase, only their form was checked."""
+    """Whether a passphrase or phrase has opened the secrets. If none was given, only the form of the secrets was
+    checked.
+    """
 
     @property
     def is_whole(self) -> bool | None:
@@ -59,9 +61,9 @@ class Proof(NamedTuple):
 def prove(archive: Path, scratch_in: Path, passphrase: str | None, tell: Tell) -> Proof:
     """Unpack each file into a scratch folder, examine it, and compare its numbers with the manifest.
 
-    Files are unpacked one at a time, so the disk needs space only for the largest file. Damage is a problem in the
-    result, not an error. Raise OSError if the scratch folder cannot be used. Raise StorageError if the archive has
-    no manifest or cannot be read, or if the disk is too full.
+    Files are unpacked one at a time, so the disk needs space only for the largest file. Damage does not raise an
+    error: it is in the `problems` of the result. Raise OSError if the scratch folder cannot be used. Raise
+    StorageError if the archive has no manifest or cannot be read, or if the disk is too full.
     """
     began = time.monotonic()
     manifest = read_manifest(archive)
@@ -85,11 +87,11 @@ def prove(archive: Path, scratch_in: Path, passphrase: str | None, tell: Tell) -
 def files_to_unpack(
     manifest: Manifest, scratch_in: Path, tell: Tell
 ) -> Generator[tuple[BackedUpFile, Path], None, None]:
-    """Yield each file of the archive, and the path to which the caller unpacks this file. The path is in a scratch
-    folder, which is emptied before the next file.
+    """Yield each file of the archive, with a path in a scratch folder. The caller unpacks the file to this path.
 
-    Close the generator at the end, so that other processes may use the folder. Raise StorageError if another
-    process uses the folder, and OSError if the folder cannot be written.
+    The scratch folder is emptied before the next file. Close the generator at the end, so that other processes may
+    use the folder. Raise StorageError if another process uses the folder, and OSError if the folder cannot be
+    written.
     """
     done = 0
     with _scratch_folder(scratch_in) as scratch:

@@ -1,9 +1,9 @@
-"""The permanent deletion of a company. By default, its file is first written to an archive. Only the command line
-can delete a company, because the archive takes as long as a copy of the file.
+"""The permanent deletion of a company. By default, the company's file is first written to an archive. This takes
+as long as a copy of the file, so only the command line can delete a company.
 
-An interrupted deletion loses nothing. The company leaves the platform only when its archive is on the disk, or its
-file is moved aside. From the first step on, nothing is written to the file. A repeated deletion continues where
-the interrupted one stopped.
+An interrupted deletion loses nothing. The platform removes the company only when the archive is on the disk, or
+when the file was moved to another folder. From the first step on, nothing is written to the file. A repeated
+deletion continues where the interrupted one stopped.
 """
 
 import json
@@ -155,7 +155,7 @@ class Deletion:
     def end(self, archive: Path | None, folder: Path | None) -> Left:
         """Remove the company from the platform, in one transaction. Return who lost access.
 
-        `archive` is the archive of the company. If there is none, `folder` is the folder with its files.
+        `archive` is the archive of the company. If `archive` is None, `folder` contains the files of the company.
         """
         return self._on_platform(
             lambda at: at.platform.write(lambda tx: deletion_store.end(tx, self._company, archive, folder))
@@ -168,17 +168,17 @@ class Deletion:
 
 
 def left_aside(data: DataFolder, company: Company) -> list[Path]:
-    """Return the company's files that earlier, interrupted deletions without an archive have moved to other
-    folders.
+    """Return the company's files in the folders `deleted-…`. Interrupted deletions without an archive have moved
+    them there.
     """
     return sorted(data.path.glob(f"{ASIDE}-{company.id}-*/{company.id}.db"))
 
 
 async def left_over(installation: Installation, code: str) -> tuple[list[int], bool]:
-    """Return the ids of deleted companies that still have a file.
+    """Return the ids of deleted companies that still have a file. Also return whether `code` is the code of a
+    deleted company.
 
-    The second value is True if there are such files, a deleted company had the code `code`, and no existing
-    company has it.
+    The second value is False if no id is returned, or if a present company has this code.
     """
     ended, codes = await installation.platform.read(
         lambda tx: (deletion_store.ended(tx), companies.codes(tx).values())
@@ -188,7 +188,7 @@ async def left_over(installation: Installation, code: str) -> tuple[list[int], b
 
 
 def remove_files(folder: DataFolder, company_id: int) -> None:
-    """Remove all files that belong to the company only."""
+    """Remove all files of the company, including its stored requests and its imports."""
     path = folder.companies / f"{company_id}.db"
     for suffix in ("", "-wal", "-shm"):
         path.with_name(path.name + suffix).unlink(missing_ok=True)

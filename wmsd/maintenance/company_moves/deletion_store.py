@@ -1,5 +1,5 @@
-"""The steps of a company's deletion: the company is no longer served, it is removed from the platform, its file is
-removed. An interrupted step is repeated.
+"""The steps of a company's deletion. First the company is no longer served, then the platform removes it, then its
+file is removed. An interrupted step is repeated.
 """
 
 import json
@@ -17,9 +17,7 @@ BEGIN: Final = "INSERT INTO company_deletions (company_id, code, begun_at) VALUE
 GIVE_UP: Final = "DELETE FROM company_deletions WHERE company_id = ? AND ended_at IS NULL"
 END: Final = "UPDATE company_deletions SET ended_at = ?, archive = ? WHERE company_id = ?"
 OF_COMPANY: Final = ("company_modules", "user_companies", "request_counts", "sites", "high_water_marks")
-"""The tables from which a deletion removes the company's rows. Tables of other packages are included, because
-their rows refer to the company.
-"""
+"""The tables from which a deletion removes the company's rows. Some of these tables belong to other packages."""
 USERS: Final = """
     SELECT users.email, users.name, users.role FROM users JOIN user_companies ON user_companies.user_id = users.id
     WHERE user_companies.company_id = ? ORDER BY users.email
@@ -32,7 +30,7 @@ MEMBERSHIPS: Final = """
     WHERE users.id IN (SELECT user_id FROM user_companies WHERE company_id = ?)
     GROUP BY users.id ORDER BY users.email
 """
-"""Selects the users of a company. For each user, it also selects the codes of all companies of this user."""
+"""Selects the users of a company, each with the codes of all companies of this user."""
 LEFT: Final = "user.change by company.delete"
 """The audit action for a user who loses access because a company is deleted. The company's code follows it."""
 WHO_HAD: Final = """
@@ -53,8 +51,8 @@ class Begun(NamedTuple):
 
 
 class Left(NamedTuple):
-    """The consequences of a deletion: the users who lost the company, and the number of revoked tokens. Tokens
-    that give access to other companies are not revoked.
+    """The users who lost a deleted company, and the number of revoked tokens. Tokens that give access to other
+    companies are not revoked.
     """
 
     users: list[str]
@@ -91,8 +89,8 @@ def give_up(tx: Transaction, company: Company) -> bool:
 
 
 def platform_rows(tx: Transaction, company: Company) -> dict[str, Any]:
-    """Return the platform's records about the company, which no backup of its file contains. They contain no
-    secrets.
+    """Return the platform's records about the company, without secrets. A backup of the company's file does not
+    contain these records.
     """
     return {
         "company": tx.record("SELECT * FROM companies WHERE id = ?", (company.id,)),
@@ -145,5 +143,7 @@ def who_had(tx: Transaction, code: str) -> list[str]:
 
 
 def ended(tx: Transaction) -> dict[int, str]:
-    """Return the codes of companies that are removed from the platform, by id. Their files should be gone too."""
+    """Return the codes of companies that the platform has removed, by id. No files of these companies should
+    exist.
+    """
     return dict(tx.rows("SELECT company_id, code FROM company_deletions WHERE ended_at IS NOT NULL"))

@@ -1,6 +1,7 @@
-"""The export of one company to one file, for another installation, or as a practice copy in the same installation.
+"""The export of one company to one file, and its import. An import can also create a practice copy in the original
+installation.
 
-The file is an archive in the format of a backup. It contains one company, and the settings of that company in
+The file is an archive in the format of a backup. It contains one company, and the settings of this company in
 platform.db.
 """
 
@@ -122,9 +123,9 @@ def export_company(
 ) -> Manifest:
     """Write the archive of the company to `path`, which must not exist.
 
-    `beside` has further files for the archive: the content of each file, by name. They are meant for human
-    readers. `is_deleted` says that the company is being deleted. Raise StorageError, sqlite3.Error or OSError if
-    that fails.
+    `beside` has further files for human readers: the content of each file, by its name in the archive.
+    `is_deleted` says that the company is being deleted. Raise StorageError, sqlite3.Error or OSError if that
+    fails.
     """
     check_free(path)
     began, began_at = time.monotonic(), datetime.now(UTC)
@@ -148,7 +149,7 @@ def export_company(
 
 
 def check_free(path: Path) -> None:
-    """Raise StorageError if an export would replace a file."""
+    """Raise StorageError if the file `path` of an export already exists."""
     if path.exists():
         raise StorageError(f"{path} already exists, and was not changed. Name another file.")
 
@@ -171,7 +172,7 @@ class Arrival(NamedTuple):
 @contextmanager
 def arrival_from_archive(archive: Path, data: DataFolder, passphrase: str | None) -> Iterator[Arrival]:
     """Unpack and examine the company in an archive. Raise StorageError if the archive does not contain exactly one
-    company, or if its content is damaged or wrong.
+    company, or if the examination finds problems.
     """
     manifest = read_manifest(archive)
     if manifest.company is None or len(manifest.files) != 1 or manifest.files[0].code is None:
@@ -204,8 +205,8 @@ def company_name(origin: Owner) -> str:
 
 
 async def here_already(installation: Installation, origin: Owner) -> list[str]:
-    """Return the codes of the same company in this installation: the company itself, if the archive was created
-    here, and earlier imports of it.
+    """Return the codes of all companies in this installation that come from the company `origin`: this company
+    itself, and imports of it.
     """
 
     def look(tx: Transaction) -> list[str]:
@@ -222,8 +223,8 @@ class HadOperator(NamedTuple):
     is_here: bool
     """Whether this installation has an operator with this code."""
     is_same: bool
-    """Whether that operator is the one that the company had. This is known only if the archive comes from this
-    installation.
+    """Whether the operator with this code is certainly the company's previous operator. It is False if the archive
+    comes from another installation.
     """
 
 
@@ -248,8 +249,8 @@ def _check_schema(archive: Path, manifest: Manifest, file: BackedUpFile) -> None
 
 @contextmanager
 def scratch(data: DataFolder, what: str = "") -> Iterator[Path]:
-    """Create a folder in the data folder that is removed at the end. `what` distinguishes several folders of one
-    process.
+    """Create a folder in the data folder that is removed at the end. If one process needs several folders, each
+    has a different `what`.
     """
     folder = data.path / f"{UNPACKED}-{what and f'{what}-'}{os.getpid()}"
     shutil.rmtree(folder, ignore_errors=True)
@@ -263,8 +264,9 @@ def scratch(data: DataFolder, what: str = "") -> Iterator[Path]:
 
 @contextmanager
 def arrival_from_copy(data: DataFolder, source: Source, subject: Subject) -> Iterator[Arrival]:
-    """Copy a company of this installation. The credentials stay in the copy, because they are sealed with the same
-    keys.
+    """Copy a company of this installation.
+
+    The credentials stay in the copied file, because this installation's keys can open them.
     """
     with scratch(data) as folder:
         target = folder / "company.db"

@@ -22,7 +22,7 @@ LOG = logging.getLogger("wmsd.companies")
 FREEZE: Final = "freeze_company"
 THAW: Final = "thaw_company"
 DRAIN_SECONDS: Final = 30.0
-"""The longest time that a freeze waits for running work. One attempt of a webhook takes at most 10 s."""
+"""The longest time that a freeze waits for running work. One attempt to send a webhook takes at most 10 s."""
 FREEZE_SECONDS: Final = 2 * DRAIN_SECONDS + 30.0
 """How long a command waits for the server to freeze a company."""
 LOOK_SECONDS: Final = 0.02
@@ -93,8 +93,7 @@ class Freezer:
     async def _drain(self, company: Company) -> None:
         """Wait until no running work can write to the company's file.
 
-        Raise StorageError if that takes too long. Also raise any error that occurs when running work is written to
-        the file.
+        Raise StorageError if that takes too long. Also raise the error if the last writes of this work fail.
         """
         until = time.monotonic() + DRAIN_SECONDS
         while (what := self._under_way(company)) is not None:

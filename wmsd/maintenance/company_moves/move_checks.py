@@ -1,7 +1,7 @@
 """The checks of a company's move to another installation.
 
-They compare what an export does not contain, such as users and tokens, and check that the company is complete in
-the new installation.
+They compare the data that an export does not contain, such as users and tokens. They also check that the company
+is complete in the new installation.
 """
 
 import json
@@ -49,7 +49,7 @@ class User(NamedTuple):
     abilities: list[str]
     """The abilities of a member. Empty for the other roles, whose abilities depend on the role alone."""
     has_company: bool
-    """Whether the company was assigned to the user. A platform admin may use every company."""
+    """Whether the company was assigned to the user. Platform admins may use every company without this."""
 
     @property
     def may_use(self) -> bool:
@@ -62,7 +62,7 @@ class Site(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """The state of the company in one of the two installations, as far as the check of a move needs it.
+    """The state of the company in one of the two installations, for the checks of a move.
 
     Users, tokens, sites and requests come from platform.db and are not part of an export. The other fields come
     from the company's file.
@@ -77,7 +77,8 @@ class Standing(NamedTuple):
     """How many API requests for the company have been counted."""
     last_event: str | None
     knows_event: bool
-    """Whether the company has the event that the caller named. True if the caller named none."""
+    """Whether the company has the event that the caller of `company_state` named. True if the caller named none.
+    """
     counts: dict[str, int]
     """The number of records, by table."""
     webhooks: dict[int, str]

@@ -18,8 +18,7 @@ from wmsd.maintenance.doctor.situation import Situation
 NETWORKED: Final = ("nfs", "cifs", "smb", "9p", "afs", "ceph", "gluster", "fuse", "virtiofs", "vboxsf", "davfs")
 """The prefixes of the types of file systems whose locks and shared memory are not reliable for SQLite."""
 LOCAL: Final = ("fuseblk",)
-"""A type of file system on a disk of this machine, such as NTFS, although the type begins like one in `NETWORKED`.
-"""
+"""Types of local file systems that begin like a type in `NETWORKED`. For example, NTFS has the type `fuseblk`."""
 LAYERED: Final = ("overlay", "aufs")
 IN_MEMORY: Final = ("tmpfs", "ramfs", "devtmpfs")
 LEAST_FREE_FILES: Final = 1000

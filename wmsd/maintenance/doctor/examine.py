@@ -47,9 +47,8 @@ class Report:
 
 
 def _older(tx: Transaction, mark: HighWaterMark | None) -> Iterator[Difference]:
-    """Yield a difference if the file lacks the last change that platform.db has recorded (`mark`).
-
-    The file is then an older copy.
+    """Yield a difference if the file lacks the last change that platform.db has recorded (`mark`). In this case,
+    the file is an older copy.
     """
     with suppress(*UNREADABLE):
         if mark is not None and (found := read_mark(tx)).last_change < mark.last_change:

@@ -100,8 +100,8 @@ def findings(at: Situation) -> Found:
 
 
 def findings_of_secrets(at: Situation) -> Found:
-    """Find the files with secrets that other users may read. The settings name these files, or contain the secret
-    themselves.
+    """Find the files with secrets that other users may read. The settings name these files. The configuration file
+    is included if it contains a client secret.
     """
     paths = [*secret_files(at.settings)]
     if at.config_file is not None and any(each.client_secret for each in at.settings.sign_on.providers):
@@ -114,8 +114,8 @@ def _open(
 ) -> Found:
     """Yield a finding of this `kind` for each path that other users can use.
 
-    Other users must be able to reach the path, and must have at least one of the `rights` (mode bits) on it.
-    `facts` are values for the finding's sentence.
+    Other users can use a path if they can reach it, and if it has at least one of the mode bits `rights`. `facts`
+    are values for the finding's sentence.
     """
     for path in paths:
         if _mode(path) & rights and _can_be_entered(path.parent) and at.file_system_of(path).has_modes:
@@ -143,9 +143,10 @@ def _backups(at: Situation) -> Found:
 
 
 def _rights(folder: Path) -> int:
-    """Return the mode bits that would let other users remove the owner's files from the folder.
+    """Return the mode bits that allow other users to remove the owner's files from the folder.
 
-    Return 0 for a folder with the sticky bit, such as /tmp: there, other users can remove only their own files.
+    In a folder with the sticky bit, such as /tmp, users can remove only their own files. Return 0 for such a
+    folder.
     """
     if _mode(folder) & stat.S_ISVTX:
         return 0
@@ -183,8 +184,8 @@ def _owners(at: Situation) -> Found:
 
 
 def _is_of_private_group(path: Path) -> bool:
-    """Return True if the owner is the only member of the file's group. Many systems create such a group with each
-    user.
+    """Return True if the owner is the only member of the file's group. Many systems create a private group for
+    each user.
     """
     try:
         status = path.stat()

@@ -60,7 +60,7 @@ def certificate_findings_at(at: Situation) -> Found:
 
 class Group(NamedTuple):
     """Kinds of findings that belong together, and the functions that find them. `measures` takes longer than
-    `look`, so a fast examination does not call it.
+    `look`, so only a complete examination calls `measures`.
     """
 
     title: str

@@ -1,8 +1,7 @@
-"""The problems that `wmsd doctor --fix` fixes automatically: only fixes that cannot lose data and can be undone by
-hand.
+"""The fixes of `wmsd doctor --fix`. A fix cannot lose data, and can be undone by hand.
 
-Root may run the command in a folder of another user, who could have put links there. Therefore no link is
-followed, and a file with a second name is not changed.
+Root may run the command in a folder of another user, who can put links there. Therefore the fixes do not follow
+symbolic links. They do not change a file with several hard links.
 """
 
 import os
@@ -33,7 +32,7 @@ class Fix(NamedTuple):
 
 
 def close_to_others(path: Path) -> None:
-    """Remove the permissions of other users, and the execute permission of a file even for its owner. Raise
+    """Remove the permissions of other users. From a file, also remove the owner's execute permission. Raise
     OSError if that fails.
     """
     with _opened(path) as opened:

@@ -23,14 +23,14 @@ from wmsd.maintenance.replica import restore_replica
 from wmsd.maintenance.upgrades import kept_copies
 
 UNUSED_AFTER: Final = timedelta(hours=1)
-"""A file that was not written for this time counts as unused."""
+"""A file counts as unused if nothing was written to it for this time."""
 
 IN_USE: Final = "it is in use again"
 
 
 class Begun(NamedTuple):
-    """A kind of unfinished file or folder. `name` is a pattern for `Path.glob`. `of_swap` says that an interrupted
-    `swap` may still need the file.
+    """A kind of unfinished file or folder. `name` is a pattern for `Path.glob`. If `of_swap` is True, an
+    interrupted `swap` may still need the file.
     """
 
     where: Literal["data", "backups", "temporary"]
@@ -57,10 +57,10 @@ BEGUN: Final = (
     Begun("temporary", f"{read_only_copy.SCRATCH}*"),
     Begun("temporary", f"{staging.PREFIX}*"),
 )
-"""The names of all unfinished files of commands and the server.
+"""The unfinished files that commands and the server may leave.
 
-Two kinds are not listed, because the next such command overwrites them: files that the program writes next to
-itself, and files that a user names.
+Two kinds are not listed: files that the program writes next to itself, and files that a user names. The next
+command that writes them overwrites them.
 """
 OF_PROCESS: Final = re.compile(re.escape(create.COPY) + r"([1-9][0-9]*)\.db.*", re.ASCII)
 """The names of copies of platform.db that the server writes for a command. The number is the command's process id.

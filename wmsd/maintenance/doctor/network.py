@@ -30,7 +30,9 @@ LONGEST_SECONDS: Final = 5.0
 """The timeout of the whole response."""
 LONGEST_ANSWER: Final = 65_536
 WIDEST: Final = {4: 8, 6: 16}
-"""The shortest network prefix that can belong to one organisation, by IP version."""
+"""The shortest prefix that a network of trusted proxies should have, by IP version. A network with a shorter
+prefix belongs to several organisations.
+"""
 EVERYWHERE: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  (compared, not bound)
 PROCESS: Final = "process {number} ({name})"
 OF_ANOTHER_USER: Final = "a process of another user"
@@ -90,8 +92,10 @@ KINDS: Final = (
 
 
 def findings(at: Situation) -> Found:
-    """Find problems of proxies and addresses. Another wmsd at the address is only a warning: this data may be a
-    copy, and the server of the original may be running.
+    """Find problems of proxies and addresses.
+
+    If another wmsd already uses the configured address, this is only a warning. The examined data may be a copy of
+    the data of that running server.
     """
     yield from _proxies(at)
     if at.server is None:
@@ -119,8 +123,10 @@ def _proxies(at: Situation) -> Found:
 
 
 def _listening(at: Situation) -> Found:
-    """Find addresses where the server cannot listen. If the server of this data folder already uses the address,
-    that is no problem, because the next server replaces this one.
+    """Find addresses where the server cannot listen.
+
+    An address that the server of this data folder already uses is no problem, because a new server replaces the
+    running one.
     """
     for setting, listen in (
         ("server.listen", at.settings.server.listen),
@@ -136,7 +142,7 @@ def _listening(at: Situation) -> Found:
 
 
 def _failure(listen: str) -> int:
-    """Return the error number of listening at this address, or 0 if that works."""
+    """Return the error number if a server cannot listen at this address, otherwise 0."""
     try:
         try_listening(listen)
     except (socket.gaierror, UnicodeError):
@@ -147,7 +153,9 @@ def _failure(listen: str) -> int:
 
 
 def held_by(listen: str, setting: str, own: Path | None = None) -> Found:
-    """Report which program listens at an occupied address, unless it is the server of the data folder `own`."""
+    """Report which program listens at the occupied address `listen`. Report nothing if it is the server of the
+    data folder `own`.
+    """
     host, port = place_of(listen)
     process = _process_at(port)
     folder = _served_by(process)
@@ -178,8 +186,8 @@ def is_wmsd(host: str, port: int) -> bool:
 
 @contextmanager
 def _broken_off(connection: http.client.HTTPConnection) -> Iterator[None]:
-    """Close the connection after LONGEST_SECONDS. A program that sends one byte from time to time never reaches
-    the timeout of the socket.
+    """Close the connection after LONGEST_SECONDS. A program that sends one byte from time to time avoids the
+    timeout of the socket, but not this limit.
     """
     timer = threading.Timer(LONGEST_SECONDS, _end, (connection.sock,))
     timer.start()
@@ -195,7 +203,7 @@ def _end(connected: socket.socket) -> None:
 
 
 def _is_of_wmsd(answer: bytes) -> bool:
-    """Return True if the response is the one of wmsd's health check. A foreign program may send anything."""
+    """Return True if the response comes from wmsd's health check. Another program may send anything."""
     try:
         found = json.loads(answer)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""The fix of a damaged search index by `wmsd doctor --fix`: the index is emptied, and the server fills it
+"""The fix of a damaged search index by `wmsd doctor --fix`. The fix empties the index, and the server fills it
 again.
 """
 

@@ -1,7 +1,7 @@
-"""Findings about the files, folders and programs that the settings name: whether they exist, and whether the user
-who runs the server can use them.
+"""Findings about the files, folders and programs that the settings name. They must exist, and the user who runs
+the server must be able to use them.
 
-The checks write nothing, and start no program of the settings.
+The checks write nothing, and start no program that a setting names.
 """
 
 import errno
@@ -113,8 +113,8 @@ def _authorities_in(path: Path) -> None:
 
 
 OF_CERTIFICATE: Final = ("server.certificate", "server.certificate_key")
-"""The settings of the certificate. The findings about the certificate already report whether its files can be
-read.
+"""The settings that name the files of the certificate. The findings about the certificate already report files
+that cannot be read.
 """
 READ_BY: Final[dict[str, Callable[[Path], object]]] = {
     "server.key_file": key_file.secrets_in,
@@ -127,13 +127,13 @@ READ_BY: Final[dict[str, Callable[[Path], object]]] = {
     "alerts.secret_file": read_signing_secret,
     "alerts.mail_password_file": read_mail_password,
 }
-"""The settings that name a file to read, and the function that reads it. The functions raise OSError, ValueError
-and StorageError.
+"""The settings that name a file to read, and the functions that read each file. The functions raise OSError,
+ValueError or StorageError.
 """
 
 
 class Need(NamedTuple):
-    """A path, and the use that the server needs to make of it. `use` has bits of `os.access`."""
+    """A path that the server needs, and the access that the server needs to it. `use` has bits of `os.access`."""
 
     setting: str
     path: Path
@@ -191,19 +191,19 @@ def _read(at: Situation) -> Iterator[tuple[Need, Callable[[Path], object]]]:
 
 
 def is_for_server(at: Situation) -> bool:
-    """Return True if this user is root or the owner of the data, and can therefore check what the server may use.
+    """Return True if this user is root or the owner of the data, who runs the server. Only they can check what the
+    server may use.
 
-    The owner of the data runs the server. Other users only examine the data. Also return True if there is no data
-    folder, or if this user cannot see it.
+    Also return True if there is no data folder, or if this user cannot see it.
     """
     owner = _owner(at)
     return owner is None or at.user in (0, owner.st_uid)
 
 
 def _is_beside_no_data(at: Situation, place: Path) -> bool:
-    """Return True if `place` and the data folder are in the same folder, and this folder is missing.
+    """Return True if `place` and the data folder have the same parent folder, and this parent is missing.
 
-    The check of the data folder already reports the missing folder.
+    The check of the data folder already reports the missing parent.
     """
     return place.parent == at.data.parent and not _is_there(place.parent)
 
@@ -217,8 +217,9 @@ def _for_log(file: Path) -> Sequence[Need]:
 
 
 def _for_backups(folder: Path) -> Sequence[Need]:
-    """Return what the server needs to write backups. It creates a missing backup folder, but not the folders above
-    it, because their disk may not be mounted.
+    """Return what the server needs to write backups. The server creates a missing backup folder.
+
+    The server does not create the folders above it, because their disk may not be mounted.
     """
     place = folder if _is_there(folder) else folder.absolute().parent
     return (Need("backup.folder", place, IN_FOLDER),)
@@ -271,9 +272,7 @@ def _owner(at: Situation) -> os.stat_result | None:
 
 
 def _may(need: Need, user: int, group: int) -> bool:
-    """Return True if the mode of the file allows this user and group what `need` describes. Root may do
-    everything.
-    """
+    """Return True if the file's mode gives this user and group the access in `need`. Root may do everything."""
     if not user:
         return True
     status = need.path.stat()

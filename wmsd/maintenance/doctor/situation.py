@@ -47,9 +47,9 @@ class Situation:
     """The server that is running in the folder, or None."""
     config_file: Path | None = None
     mistakes: Sequence[str] = ()
-    """The errors in the settings. Settings with errors were left out."""
+    """The errors in the settings. `settings` does not contain the settings with errors."""
     is_packed: bool = False
-    """Whether the program is the one-file program, which unpacks itself into the temporary folder."""
+    """Whether this program is the one-file program. It unpacks itself into the temporary folder."""
     temporary: Path = field(default_factory=lambda: Path(tempfile.gettempdir()))
     file_system_of: Callable[[Path], FileSystem] = file_system_of
     user: int = field(default_factory=os.geteuid)

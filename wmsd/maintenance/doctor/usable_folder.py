@@ -12,7 +12,7 @@ from wmsd.maintenance.backups.newest_backup import BackupsIn, brings_data_back
 
 
 def check_usable(folder: DataFolder, backups: Path) -> None:
-    """Raise StorageError if a start without `--create` would fail."""
+    """Raise StorageError if a server can start in the folder only with `--create`, or not at all."""
     if folder.is_made:
         there = folder.path
         places = (each for each in (there, folder.platform_file) if each.exists())
@@ -54,7 +54,7 @@ def check_not_lost(folder: DataFolder, backups: Path) -> None:
 
 
 def _refused(place: Path) -> OSError | None:
-    """Return the error that the system would raise for writing to the file or folder, or None."""
+    """Return the error that prevents this user from writing to the file or folder, or None."""
     if os.access(place, os.W_OK | (os.X_OK if place.is_dir() else os.R_OK)):
         return None
     number = errno.EROFS if os.statvfs(place).f_flag & os.ST_RDONLY else errno.EACCES

@@ -1,8 +1,8 @@
-"""Findings about write-ahead logs: whether each file has the log that belongs to it.
+"""Findings about write-ahead logs: whether each file has its log.
 
 If only the database file was copied while a server was running, the copy lacks the changes in the log. The copy
 itself does not show this, but `platform.db` may have recorded a later change. The index of a log (`-shm`) is not
-checked: a killed server may have left it, and the next server does not need it.
+checked. A killed server may have left it, and the next server does not need it.
 """
 
 from typing import Final
@@ -58,8 +58,8 @@ def findings(at: Situation) -> Found:
 def _lost(at: Situation) -> Found:
     """Find files that lack changes because their log is missing.
 
-    A running server has its files open and may be writing a log, so these files are skipped here. The examination
-    of each file checks them.
+    If a server is running, return nothing: the server may be writing the logs. The examination of each file makes
+    this check too.
     """
     for path in at.files if at.server is None else ():
         noted = None if has_log(path) else at.marks.get(at.company_of(path) or 0)

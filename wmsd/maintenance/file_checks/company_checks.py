@@ -52,13 +52,14 @@ PROMISES: Final[Mapping[str, tuple[str, ...]]] = {
     TOTAL: (),
     IS_NEWEST: (LAST_CHANGE,),
 }
-"""For each promise, which is a sentence: the texts that describe records and values if the promise is broken."""
+"""The texts that describe the record and the values if a promise is broken. Each key is a promise, as a sentence.
+"""
 READINGS: Final = (REFERENCES_LEAD, ROWS_COUNTED)
-"""Promises about one table. They are reported only if damage makes their check impossible."""
+"""Promises about one table. They are reported only if they cannot be checked because of damage."""
 MOST_LISTED: Final = 100
 CACHE_KIB: Final = 32_768
-"""The size of SQLite's cache in KiB during the checks. They look up the row of each index entry. With the usual
-cache, SQLite would read the pages of a large file repeatedly.
+"""The size of SQLite's cache in KiB during the checks. The checks look up the row of each index entry. With a
+small cache, SQLite reads the pages of a large file repeatedly.
 """
 
 
@@ -101,8 +102,8 @@ class Findings:
 def examine(tx: Transaction) -> Findings:
     """Run every check of a company's file on one snapshot. Each promise reports at most `MOST_LISTED` differences.
 
-    Damage does not stop the other checks. A foreign schema stops them, because a view in place of a table could
-    run forever.
+    Damage found by one check does not stop the others. A foreign schema stops all checks, because a view in place
+    of a table can run forever.
     """
     started = time.perf_counter()
     if foreign := _foreign(tx):
@@ -121,8 +122,8 @@ def examine(tx: Transaction) -> Findings:
 
 
 def examine_file(tx: Transaction) -> Findings:
-    """Check what must be true of any file: it is undamaged, its schema is the one of the migrations, and every
-    reference leads to a record.
+    """Check what must be true of any database file. It must be undamaged and have the schema of the migrations,
+    and every reference must lead to a record.
     """
     if foreign := _foreign(tx):
         return Findings(damages=foreign)
@@ -144,8 +145,8 @@ def _foreign(tx: Transaction) -> list[Damage]:
 
 @contextmanager
 def _as_far_as_readable(findings: Findings, promise: str) -> Iterator[None]:
-    """If damage of the file or the disk stops the `with` block, record in `findings` that `promise` could not be
-    checked.
+    """Record in `findings` that `promise` could not be checked, if damage of the file or the disk stops the `with`
+    block.
 
     Raise any other error, because it means that the check itself is wrong.
     """

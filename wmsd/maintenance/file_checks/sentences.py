@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 MOST_LISTED: Final = 3
 """How many sentences are listed for each file."""
 Kind = Literal["damage", "index", "difference", "unproved", "error"]
-"""The kind of problem: the file is damaged, only its search index is damaged, a value differs, a promise cannot be
-checked, or the file cannot be examined.
+"""The kind of problem. `damage`: the file is damaged. `index`: only its search index is damaged. `difference`: a
+value differs. `unproved`: a promise cannot be checked. `error`: the file cannot be examined.
 """
 SENTENCES: Final[Mapping[Kind, str]] = {
     "damage": "the file is damaged ({place}): {message}.",

@@ -1,5 +1,5 @@
-"""The check whether the keys of the installation survive the loss of the machine, and what is lost if they do
-not.
+"""Checks whether the keys of the installation survive the loss of the machine. If they do not, it describes what
+is lost.
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ TOKENS: Final = """
     WHERE tokens.revoked_at IS NULL AND tokens.expires_at > ? AND users.disabled_at IS NULL
 """
 CREDENTIALS: Final = "SELECT coalesce(sum(json_extract(figures, '$.credentials')), 0) FROM company_figures"
-"""Counts the credentials of all companies. It reads stored figures, so no company's file is opened."""
+"""Counts the webhooks with credentials in all companies. It uses stored figures, and opens no company's file."""
 LOST: Final = (
     "If this machine is lost, all API tokens ({tokens}) and webhook credentials ({credentials}) are "
     "lost with it, because no backup contains the keys."
@@ -45,7 +45,7 @@ SAYS: Final[Mapping[State, tuple[str, str]]] = {
     "declined": (LOST_ON_PURPOSE, CREATE),
     "not checked": (NOT_CHECKED, CHECK),
 }
-"""What is lost, and what to do, in each state that needs a decision."""
+"""The states in which a person must decide: the sentence about the loss, and the advice."""
 SETTLED: Final = ("key file", "passphrase", "phrase", "no backups")
 
 
@@ -56,7 +56,7 @@ class KnownKeys(NamedTuple):
     """The recovery phrases in use, the newest first."""
     declined_at: str | None
     are_sealed: bool
-    """Whether the keys are sealed with a key file. A restore then needs the key file too."""
+    """Whether the keys are sealed with a key file. If so, a restore needs the key file too."""
     tokens: int
     credentials: int
 
@@ -93,7 +93,7 @@ def read_known_keys(tx: Transaction) -> KnownKeys:
 def protection(known: KnownKeys, settings: Backup, has_backup: bool) -> Protection:
     """Return whether the keys can be lost, and what to do about it.
 
-    `has_backup` says whether a scheduled backup exists. Before the first backup, no decision is needed.
+    `has_backup` says whether a scheduled backup exists. Without one, the state "none" needs no decision yet.
     """
     state, line = _state(known, settings)
     can_be_lost = known.tokens or known.credentials

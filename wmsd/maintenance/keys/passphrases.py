@@ -18,8 +18,8 @@ LEAST_LETTERS: Final = 12
 FOR_OTHERS: Final = 0o077
 MEASUREMENTS: Final = 10
 TOO_MUCH_WORK: Final = "Excessive work parameter"
-"""The beginning of the error of age if decryption would take too long: more than 16 times as long on this machine
-as encryption took on the machine that encrypted.
+"""The beginning of age's error if decryption takes too long. This means more than 16 times as long as the
+encryption took on its own machine.
 
 age measures the speed of the machine each time, within milliseconds. On a busy machine, one measurement can be far
 from the true speed.
@@ -29,8 +29,8 @@ TOO_SHORT: Final = "The passphrase in {path} is too short: its first line must h
 
 
 class NotOpened(StorageError):
-    """The error for secrets that cannot be decrypted, because the passphrase or phrase is wrong or this machine is
-    too slow. The rest of the archive may be good.
+    """The error for secrets that cannot be decrypted. The passphrase or phrase is wrong, or this machine is too
+    slow. The rest of the archive may be good.
     """
 
 

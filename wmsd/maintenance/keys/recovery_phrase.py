@@ -1,7 +1,7 @@
 """The recovery phrase: twelve words of BIP-39 (https://bips.dev/39), which encode 128 random bits and a checksum.
 
-The words determine one X25519 key of age: the first 32 bytes of the BIP-39 seed with the BIP-39 passphrase "wmsd
-backup". wmsd stores only the public half of the key, the recipient.
+The words determine one X25519 key of age. The key is the first 32 bytes of the BIP-39 seed with the BIP-39
+passphrase "wmsd backup". wmsd stores only the public half of the key, the recipient.
 """
 
 import difflib
@@ -23,7 +23,7 @@ from wmsd.tenants.keys.recovery_phrases import phrase_fingerprint
 WORDS: Final = 12
 BITS: Final = 128
 PURPOSE: Final = "wmsd backup"
-"""The BIP-39 passphrase. A cryptocurrency wallet with the same words therefore has other keys."""
+"""The BIP-39 passphrase. Because of it, a cryptocurrency wallet with these words has other keys."""
 KEY_BYTES: Final = 32
 PREFIX: Final = "age-secret-key-"
 NUMBER: Final = re.compile(r"[0-9]{1,2}[.):]?", re.ASCII)

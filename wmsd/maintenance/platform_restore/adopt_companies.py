@@ -30,8 +30,8 @@ class Lost(NamedTuple):
     companies: Mapping[int, Company]
     """The companies by id. Empty if the file cannot be read."""
     ended: Collection[int]
-    """The companies that were deleted in the replaced platform.db. Files of such companies may be left from an
-    interrupted deletion.
+    """The ids of the companies that were deleted in the replaced platform.db. An interrupted deletion may have
+    left their files.
     """
     marks: Mapping[int, HighWaterMark]
     is_whole: bool
@@ -53,7 +53,7 @@ class AdoptedCompany(NamedTuple):
 class Settled(NamedTuple):
     adopted: list[AdoptedCompany]
     deleted: list[str]
-    """The codes of companies that were deleted after the backup."""
+    """The codes of companies that are ended now, because they were deleted after the backup."""
     without_file: list[str]
     """The codes of companies whose file is missing, although nothing shows that they were deleted."""
     not_adopted: list[str]
@@ -117,11 +117,10 @@ class Settling:
         return sorted((each for each in files if each.stem[0] != "0"), key=lambda path: int(path.stem))
 
     def _is_deleted(self, company_id: int, code: str, codes: Collection[str]) -> bool:
-        """Return True if the company was deleted after the backup. `codes` are the codes of companies that were
-        created after the backup.
+        """Return True if the company was deleted after the backup.
 
-        No two companies have the same code at the same time. If a newer company has the code of this company, this
-        company was deleted.
+        `codes` are the codes of companies that were created after the backup. Two present companies cannot have
+        one code. If a newer company has the code `code`, the company `company_id` was deleted.
         """
         if self._lost.companies:
             return company_id not in self._lost.companies
@@ -156,7 +155,7 @@ class Settling:
 
 
 def _free(tx: Transaction, code: str, company_id: int) -> str:
-    """Return the code, or the code with the company's id if another company has the code."""
+    """Return `code` if no company has it. Otherwise return `code` with the company's id at its end."""
     taken = {each.casefold() for each in store.codes(tx).values()}
     return code if code.casefold() not in taken else f"{code}-{company_id}"
 

@@ -31,7 +31,7 @@ USED: Final = {
 FILES: Final = ("companies/*.db*", "replaced-*/companies/*.db*", "before-*/companies/*.db*", "deleted-*/*.db*")
 """Patterns in a data folder. A file whose name begins with a company's id belongs to that company."""
 FOLDERS: Final = ("requests/*", "imports/*")
-"""Folders that are named by the id of a company."""
+"""Folders whose names are company ids."""
 ID: Final = re.compile(r"([1-9][0-9]{0,17})(\.db.*)?", re.ASCII)
 OF_ARCHIVE: Final = re.compile(r"company-([1-9][0-9]{0,17})-.*", re.ASCII)
 
@@ -43,7 +43,8 @@ class CompanyInFile(NamedTuple):
 
 
 def owner_in(path: Path) -> Owner | None:
-    """Return the owner that is stored in the file, even if the owner is only in the write-ahead log yet.
+    """Return the company and installation that are stored in the file as its owner. Read the write-ahead log too,
+    if necessary.
 
     Return None if the file cannot be read, or has no owner. Nothing is written.
     """
@@ -75,8 +76,8 @@ def _modules(tx: Transaction) -> list[str]:
 
 
 def highest_id(data: DataFolder, backups: Path) -> int:
-    """Return the highest company id in the data folder, including the remains of deletions and restores, and in
-    the archives.
+    """Return the highest company id in the data folder and in the archives. Include the remains of deletions and
+    restores.
     """
     return max((*_in_data(data.path), *_in_archives(backups)), default=0)
 
@@ -89,7 +90,7 @@ def _in_data(data: Path) -> Iterator[int]:
 
 
 def _in_archives(backups: Path) -> Iterator[int]:
-    """Yield the company ids in all archives. In a shared folder, archives of other installations may only increase
+    """Yield the company ids in all archives, including those of other installations. Their ids can only increase
     the highest id.
     """
     for path in BackupFolder(backups).of_companies().companies():
@@ -100,8 +101,8 @@ def _in_archives(backups: Path) -> Iterator[int]:
 
 
 def was_deleted(data: DataFolder, backups: Path, installation: str, company_id: int, since: datetime) -> bool:
-    """Return True if the company's file is in a folder `deleted-…`, or in the archive of a deletion after
-    `since`.
+    """Return True if the company was deleted. In this case, its file is in a folder `deleted-…`, or in the archive
+    of a deletion after `since`.
     """
     if any(data.path.glob(f"deleted-{company_id}-*/{company_id}.db")):
         return True

@@ -1,4 +1,4 @@
-"""The gap in the ids of a restored platform.db, so that no id of the lost file is used again."""
+"""Skips ids in a restored platform.db, so that no id of the lost file is used again."""
 
 from datetime import timedelta
 from typing import Final
@@ -8,8 +8,8 @@ from wmsd.db.engine.transaction import Transaction
 
 LEAST_LEAP: Final = 10_000
 TIMES: Final = 10
-"""The factor for the size of the gap. It multiplies the most ids that were ever used in a period as long as the
-age of the backup.
+"""The factor for the number of ids to skip. It multiplies the largest number of rows that a table has received in
+a period as long as the age of the backup.
 """
 COUNTED: Final = """
     SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE '%AUTOINCREMENT%' ORDER BY name
@@ -26,7 +26,9 @@ LAST: Final = "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = ?),
 
 
 def leap_size(tx: Transaction, age: timedelta) -> int:
-    """Return how many ids to skip in each table, so that no id is used twice. `age` is the age of the backup."""
+    """Return how many ids to skip in each table, so that no id of the lost file is used again. `age` is the age of
+    the backup.
+    """
     days = max(age / timedelta(days=1), 0.0)
     busiest = 0
     for table in _tables(tx):
@@ -36,7 +38,7 @@ def leap_size(tx: Transaction, age: timedelta) -> int:
 
 
 def leap_platform_ids(tx: Transaction, by: int) -> None:
-    """Skip `by` ids in every table that never uses an id twice."""
+    """Skip `by` ids in every table with AUTOINCREMENT, because these tables never use an id twice."""
     for table in _tables(tx):
         raise_to(tx, table, tx.value(LAST, (table,)) + by)
 

@@ -72,7 +72,7 @@ class PlatformRestore(Restore):
         deleted.
 
         No other process may use the data folder. `who` is the actor for the audit. Raise StorageError or OSError
-        if that fails. Nothing was changed then, unless the error is SwapUnfinished.
+        if that fails. A failed restore changes nothing, except if the error is SwapUnfinished.
         """
         file, lost = self.check_platform(), self._lost()
         with self._unpacked_into() as folder:

@@ -1,7 +1,7 @@
-"""The restore of a replica into an empty data folder, on the spare machine when the other one is lost.
+"""The restore of a replica into an empty data folder, on a spare machine after the loss of the first machine.
 
 The changes of the last one or two seconds may be missing, and their number is unknown. Therefore an epoch begins
-in each company's history, and every number series skips ahead, so that no number is used twice.
+in each company's history. Every number series skips ahead, so that no number is used twice.
 """
 
 import shutil
@@ -42,13 +42,13 @@ class Taken(NamedTuple):
     last_change: str
     last_event: int
     known_missing: int
-    """How many events are known to be missing. Events of the last minute are not included."""
+    """How many events the company is known to have lost, without the events of the last minute."""
 
 
 class TakenOver(NamedTuple):
     taken: list[Taken]
     failed: dict[str, str]
-    """The reasons, by the codes of the companies that could not be restored."""
+    """The reason why a company could not be restored, by the company's code."""
     seconds: float
     access_unknown_after: str
     """The time of the last known change. It is not known which access was revoked after that time."""
@@ -69,10 +69,10 @@ class Replica:
         self._scratch = data.path / SCRATCH
 
     def take_over(self, tell: Tell) -> TakenOver:
-        """Restore everything into the data folder, which must be empty and unused. A company that cannot be
-        restored is left out.
+        """Restore everything into the data folder, which must be empty and unused. Leave out a company that cannot
+        be restored.
 
-        Raise StorageError or OSError if that fails. The folder is then unchanged.
+        Raise StorageError or OSError if that fails. After such an error, the folder is unchanged.
         """
         began = time.monotonic()
         if self._data.is_made or any(self._data.companies.glob("*.db")):

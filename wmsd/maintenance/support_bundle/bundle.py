@@ -50,7 +50,7 @@ class Made:
 def made(part: Part, hiding: Hiding) -> Made:
     """Create a part of the bundle. `hiding` removes the secrets from the part.
 
-    If that fails, the part contains the error instead, because the bundle exists to report errors.
+    If that fails, put the error into the part, because the bundle must report errors.
     """
     try:
         found = part.make()
@@ -70,8 +70,8 @@ def made(part: Part, hiding: Hiding) -> Made:
 
 
 def _in_words(failed: Exception) -> str:
-    """Return the sentence of a wmsd error, the file and reason of a system error, or the type and text of any
-    other error.
+    """Return a text for an error. For a wmsd error, it is the sentence. For a system error, it is the file and the
+    reason. For any other error, it is the type and the message.
     """
     match failed:
         case StorageError():

@@ -1,8 +1,8 @@
-"""The removal of secrets, names of people and company codes from every text of a support bundle.
+"""Removes secrets, e-mail addresses and company codes from every text of a support bundle.
 
 The parts of a bundle contain no secrets by design. This module removes secrets that users have written in the
-wrong place, such as a password in the URL of a provider. It also removes the token that a journal has from the
-first start of a demo.
+wrong place, such as a password in the URL of a provider. It also removes the token that the first start of a demo
+writes to the system journal.
 """
 
 import re
@@ -17,8 +17,8 @@ from wmsd.maintenance.doctor.settings_files import marked_values
 from wmsd.settings.all_settings import Settings
 
 LEAST_SECRET: Final = 6
-"""The least length of a secret to remove. Shorter texts occur in so many words that nothing readable would be
-left.
+"""The least length of a secret to remove. Shorter texts occur in many words, so their removal makes the bundle
+unreadable.
 """
 MOST_READ: Final = 64 * 1024
 E_MAIL: Final = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}")
@@ -31,8 +31,8 @@ QUERY: Final = re.compile(r"(/[^\s?\"]{0,500}\?)[^\s\"]++")
 class Hiding:
     """Removes secrets and e-mail addresses from texts. The known secrets come from the settings.
 
-    `codes` has the codes of companies by id. In the texts, the codes are replaced by the ids. If `codes` is None,
-    the codes are kept.
+    `codes` has the codes of companies by id. In the texts, ids replace these codes. If `codes` is None, codes stay
+    in the texts.
     """
 
     def __init__(self, settings: Settings, codes: Mapping[int, str] | None = None) -> None:

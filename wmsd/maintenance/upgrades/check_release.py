@@ -57,9 +57,9 @@ def check_release(
 ) -> Proof:
     """Check the program `taken`, a copy of `source`, against its signature and checksums.
 
-    `sha256` is the actual checksum of the program, and `expected_sha256` a checksum that the user received from
-    the publisher. No error message contains the actual checksum, so that no user copies it from there as the
-    expected one. Raise StorageError if the program is not accepted.
+    `sha256` is the actual checksum of the program. `expected_sha256` is the checksum from the publisher. Error
+    messages do not contain the actual checksum, because a user could copy it and use it as the expected one. Raise
+    StorageError if the program is not accepted.
     """
     _check_sum(source, sha256, expected_sha256)
     key = _public_key(key_file)
@@ -148,8 +148,8 @@ def _verified(source: Path, taken: Path, key: minisign.PublicKey, text: bytes) -
 def describe_release(program: ProgramFile, proof: Proof) -> Described:
     """Ask the new program to describe itself, and return its answer.
 
-    Raise StorageError if the new program does not run, if its version is not the signed one, or if it is not newer
-    than this program.
+    Raise StorageError if the new program does not run, or if its version is not the signed one. Also raise
+    StorageError if it is not newer than this program.
     """
     found = _asked(program.new)
     if proof.signed_for not in (None, found.version):

@@ -25,7 +25,7 @@ class Trial:
         self._is_over = False
 
     async def check(self, files: CompanyFiles, company_ids: Collection[int]) -> None:
-        """Migrate the files of these companies. Raise StorageError if one of them cannot be used now, but could be
+        """Migrate the files of these companies. Raise StorageError if any file cannot be used now, but could be
         used before the upgrade.
         """
         await files.prepare(company_ids)
@@ -44,10 +44,10 @@ class Trial:
         LOG.info("the upgrade from wmsd %s to %s is done", self._upgrade.from_version, __version__)
 
     def fail(self, error: Exception) -> bool:
-        """Put the previous program back. Return True if the caller must start that program now, or False if the
-        upgrade was done already, so that nothing changes.
+        """Put the previous program back, and return True. The caller must then start that program.
 
-        Raise StorageError if the previous program cannot be put back.
+        If the upgrade is already done, change nothing and return False. Raise StorageError if the previous program
+        cannot be put back.
         """
         if self._is_over:
             return False
@@ -66,8 +66,8 @@ def begin(data: DataFolder) -> Trial | None:
     """Begin or revert an upgrade when a server starts. Call this function with the data folder locked.
 
     If this program is the new one of a running upgrade, return a `Trial`, which ends the upgrade later. If this
-    program is the previous one, the upgrade has failed: put the files back, and return None. If no upgrade is
-    running, return None. Raise StorageError, sqlite3.Error or OSError if that fails.
+    program is the previous one, the upgrade has failed: put the files back, and return None. In all other cases,
+    return None. Raise StorageError, sqlite3.Error or OSError if that fails.
     """
     upgrade = read_upgrade(data.path)
     if upgrade is None or upgrade.outcome != "under way":

@@ -22,8 +22,8 @@ def new_abilities(from_version: str) -> list[str]:
 
 
 def gaining_tokens(tx: Transaction, from_version: str) -> list[str]:
-    """Return lines of text: a sentence, then a line for each token with `*` that gains an ability. Return an empty
-    list if no token gains an ability.
+    """Return lines of text about the tokens with `*` that gain an ability: a sentence, and a line for each token.
+    Return an empty list if no token gains an ability.
     """
     new = new_abilities(from_version)
     codes = companies.codes(tx) if new else {}

@@ -1,4 +1,4 @@
-"""Copies of the files from before a version migrated them: `before-<version>` in the data folder."""
+"""Copies of database files before their migration, in the folder `before-<version>` of the data folder."""
 
 import logging
 from collections.abc import Iterator
@@ -22,8 +22,8 @@ from wmsd.db.migrations import COMPANY, PLATFORM, version_of
 LOG = logging.getLogger("wmsd.data")
 NAME: Final = "before-"
 COPY_AND_LOG: Final = 2
-"""The space that a migration needs, as a multiple of the file's size: for the copy, and for a write-ahead log that
-may become as long as the file.
+"""The space that a migration needs, as a multiple of the file's size. The copy needs the size once. The
+write-ahead log may become as long as the file.
 """
 
 
@@ -36,7 +36,7 @@ class KeptCopies:
         self.path = self._data / self.name
 
     def keep(self, path: Path) -> None:
-        """Copy a file of the data folder to the disk. No process may write the file meanwhile.
+        """Store a copy of the data folder's file `path` on the disk. No process may write the file meanwhile.
 
         Raise StorageError or sqlite3.Error if that fails. The file itself is not changed.
         """

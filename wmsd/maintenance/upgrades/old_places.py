@@ -1,8 +1,8 @@
-"""The search for data and backups of earlier versions in other folders.
+"""The search for data and backups in the folders that earlier versions used.
 
-Until version 1.0.0, every relative path was relative to the current directory, even in a configuration file, and
-the default backup folder was ./backups. If only such a folder contains something, wmsd continues to use it, and a
-sentence says so.
+Until version 1.0.0, every relative path was relative to the current directory, even in a configuration file. The
+default backup folder was ./backups. If only the old folder contains something, wmsd continues to use it, and a
+sentence reports this.
 """
 
 import os
@@ -48,7 +48,9 @@ def use_old_places(settings: Settings, layers: Sequence[Layer]) -> Settled:
 
 
 def _of_file(layers: Sequence[Layer]) -> Iterator[tuple[Layer, RelativePath]]:
-    """Yield the relative paths in the configuration file that no other source overrides, the data folder first."""
+    """Yield the relative paths in the configuration file, the data folder first. Leave out paths that another
+    source overrides.
+    """
     for place, layer in enumerate(layers):
         if layer.kind == "file":
             for each in sorted(relative_paths(layer), key=lambda each: (each.section, each.key) != DATA):
@@ -82,7 +84,8 @@ def _of_path(found: Settled, file: Layer, each: RelativePath) -> Settled:
 def _old_paths(file: Layer, value: str) -> Iterator[Path]:
     """Yield the paths that `value`, a relative path in the configuration file, could mean in earlier versions.
 
-    It was relative to the current directory, and this could be the directory of the service.
+    In these versions, the path was relative to the current directory. For a service, this was the service's
+    directory.
     """
     yield from _from_here(value)
     if Path(file.name) == CONFIG:
@@ -90,8 +93,8 @@ def _old_paths(file: Layer, value: str) -> Iterator[Path]:
 
 
 def _looks_for(settings: Settings, name: tuple[str, str]) -> tuple[Callable[[Path], bool], str]:
-    """Return a function that checks whether a path contains what the setting `name` needs. Also return a noun for
-    this content, such as "data".
+    """Return a function that checks whether a path contains the files for the setting `name`. Also return a noun
+    for these files, such as "data".
     """
     if name == DATA:
         return _has_data, "data"
@@ -101,9 +104,9 @@ def _looks_for(settings: Settings, name: tuple[str, str]) -> tuple[Callable[[Pat
 
 
 def _of_default(found: Settled) -> Settled:
-    """Settle the backup folder if no setting names it: use the default folder, or ./backups like earlier versions.
+    """Choose the backup folder if no setting names it: the default folder, or ./backups like earlier versions.
 
-    Return `found` with the backup folder, and with a sentence if a person should change something.
+    Return `found` with the backup folder. If a person should change something, it also has a sentence about this.
     """
     data, now = Path(found.settings.server.data), Path(found.settings.backup.folder)
     if _is_made_in(now, found.settings):
@@ -131,7 +134,7 @@ def _of_default(found: Settled) -> Settled:
 
 
 def _old_backups(data: Path) -> Iterator[Path]:
-    """Yield ./backups in the directories where the server of an earlier version ran, or may have run."""
+    """Yield ./backups in each directory where the server of an earlier version ran, or may have run."""
     made = read_record(data).made
     if made is not None and made.directory is not None:
         folder = Path(made.directory) / OLD_BACKUPS
@@ -142,7 +145,7 @@ def _old_backups(data: Path) -> Iterator[Path]:
 
 
 def _is_made_in(folder: Path, settings: Settings) -> bool:
-    """Return True if the last scheduled backup was created in this folder. Then this folder is the right one,
+    """Return True if the last scheduled backup was created in this folder. If so, this folder is the right one,
     whatever other folders contain.
     """
     made = read_record(Path(settings.server.data)).made
@@ -176,7 +179,9 @@ def _are_one(one: Path, other: Path) -> bool:
 
 
 def _from_here(value: str) -> Iterator[Path]:
-    """Yield the relative path `value` in the current directory. Yield nothing if this directory was removed."""
+    """Yield the relative path `value` in the current directory. Yield nothing if the current directory was
+    removed.
+    """
     current = here()
     if current is not None:
         yield Path(current) / value

@@ -1,5 +1,5 @@
-"""The trial run of an upgrade: the new program migrates the files of a backup, one after the other, in a scratch
-folder, and examines them.
+"""The trial run of an upgrade. The new program unpacks the files of a backup into a scratch folder, one after the
+other. It migrates and examines each file.
 """
 
 import time
@@ -29,8 +29,8 @@ from wmsd.maintenance.upgrades.kept_copies import COPY_AND_LOG
 
 
 class Change(BaseModel):
-    """A figure that the upgrade changes, such as the number of rows in a table. `before` and `after` are sums over
-    all files.
+    """A figure that the upgrade changes, such as the number of rows in a table. `before` and `after` are the sums
+    of this figure over all files.
     """
 
     what: str

@@ -1,5 +1,5 @@
-"""The command's side of a switch to another program: the server restarts with the new program, and with the
-previous one if that fails.
+"""The command's part of a switch to another program. The server restarts with the new program. If that fails, it
+restarts with the previous program.
 
 Until the new server accepts requests, the server itself decides whether to go back (`first_start.py`). The command
 only watches, and acts if the new program does not even start.
@@ -33,7 +33,7 @@ LOOK_SECONDS: Final = 0.2
 
 
 class HowStarted(NamedTuple):
-    """How the server was started, to start it again in the same way."""
+    """How the server was started. A later start uses the same values."""
 
     arguments: list[str]
     """The command line. The first argument is the path of the program."""
@@ -87,7 +87,7 @@ class ChangeOver:
     def begin(self, loan: Loan) -> None:
         """Put the new program in place, and ask the server to restart.
 
-        Raise StorageError or OSError if that fails. The previous program is in place then.
+        Raise StorageError or OSError if that fails. After an error, the previous program is in place.
         """
         write_upgrade(self._data.path, self._upgrade)
         try:
@@ -106,9 +106,9 @@ class ChangeOver:
     def finish(self, look: Callable[[Serving], str | None]) -> Serving:
         """Wait until the new server accepts requests, and return it.
 
-        Before this call, close the connection to the old server, because the new server waits until no command
-        uses lent files. `look` returns why a server is not healthy, or None. Raise StorageError if the new program
-        does not work; the previous program is then in place again. Raise OSError if a file cannot be written.
+        Close the connection to the old server before this call: the new server waits until no command uses lent
+        files. `look` returns why a server is not healthy, or None. Raise StorageError if the new program does not
+        work, after putting the previous program back. Raise OSError if a file cannot be written.
         """
         serving = self._await_server(self._upgrade.to_version, self._seconds)
         reason = None if serving is None else look(serving)
@@ -161,8 +161,8 @@ class ChangeOver:
         return None
 
     def _start(self, version: str) -> None:
-        """Start the server with the same command line and the same user as before. Its output goes to a file,
-        because the original terminal may be gone.
+        """Start the server with its previous command line and user. The output goes to a file, because the
+        original terminal may be gone.
         """
         self.was_started_here = True
         path = self._data.path / LOG_FILE.format(version=version)
@@ -180,8 +180,8 @@ class ChangeOver:
             )
 
     def _go_back(self, reason: str) -> None:
-        """Stop the new server if it runs, and put the previous program back. The previous program then puts the
-        files back.
+        """Stop the new server if it runs, and put the previous program back. When the previous program starts, it
+        puts the files back.
         """
         for sign in (signal.SIGTERM, signal.SIGKILL):
             self._end_server(sign)

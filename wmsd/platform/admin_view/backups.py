@@ -73,11 +73,10 @@ def _archive(path: Path, record: BackupRecord, own: str) -> ArchiveShown:
 
 @lru_cache(maxsize=4 * MOST_SHOWN)
 def _content(path: Path, size: int, changed: int) -> tuple[ArchiveShown, str, str]:
-    """Return the content of an archive, the time when it was started, and the id of its installation.
+    """Return the content of an archive, the time when its creation began, and the id of its installation.
 
-    All three are from the manifest. The result is cached by size and time of change, because the manifest of a
-    thousand companies takes long to read, and archives do not change. Raise StorageError or OSError if the archive
-    cannot be read.
+    All three are from the manifest. The result is cached by size and time of change. Archives do not change, and a
+    large manifest takes long to read. Raise StorageError or OSError if the archive cannot be read.
     """
     from wmsd.maintenance.backups.archive import read_manifest  # imported only here: a start does not need it
 

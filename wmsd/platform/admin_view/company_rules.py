@@ -17,7 +17,9 @@ Origin = Literal["built in", "configuration", "operator", "this company"]
 
 
 class CompanyRule(Model):
-    """A rule in force for a company. `setting` is the setting for companies without their own value."""
+    """A rule in force for a company. `setting` names the setting that applies to companies without their own
+    value.
+    """
 
     name: str
     value: bool | int | float | None

@@ -1,4 +1,6 @@
-"""Examinations of all files by doctor, in a separate process and one at a time, and their findings."""
+"""Examinations of all files by doctor, and their findings. Each examination has a separate process, and only one
+runs at a time.
+"""
 
 import asyncio
 import logging
@@ -25,7 +27,7 @@ STOPPED: Final = "The server was stopped."
 
 
 class Examinations:
-    """A runner of examinations. `command` starts `wmsd doctor --progress` with the program of this server."""
+    """Runs examinations. `command` starts `wmsd doctor --progress` with the program of this server."""
 
     def __init__(self, command: Sequence[str], data: DataFolder, clock: Clock) -> None:
         self._data = data

@@ -49,7 +49,7 @@ class Examined(StoredModel):
 
 
 class Examination(StoredModel):
-    """An examination by doctor. `ended_at` is None if it was interrupted; `error` is the reason."""
+    """An examination by doctor. If it was interrupted, `ended_at` is None and `error` is the reason."""
 
     began_at: str
     ended_at: str | None = None
@@ -65,7 +65,7 @@ class Examination(StoredModel):
 
     @property
     def is_wrong(self) -> bool:
-        """True if the examination has found more than warnings."""
+        """True if the examination has found an error, not only warnings."""
         return self.wrong > 0 or any(each.severity == "wrong" for each in self.installation)
 
     def with_file(self, examined: Examined) -> Self:

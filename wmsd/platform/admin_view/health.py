@@ -33,8 +33,8 @@ MOST_BEHIND: Final = 20
 
 
 def progress_of(line: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the progress of work from `line`, the last report of its process. Return None if there is no report
-    yet.
+    """Return the progress of work. `line` is the last report of the work's process. Return None if there is no
+    report yet.
     """
     try:
         return Progress.model_validate({"doing": "examining", **line}).model_dump()
@@ -112,7 +112,9 @@ def _disk(installation: Installation) -> str | None:
 
 
 def of_replica(installation: Installation) -> tuple[bool, str]:
-    """Return whether the replica is complete, and a sentence about it. Call this only if a replica is enabled."""
+    """Return whether the replica is complete, and a sentence about it. Call this function only if replication is
+    on.
+    """
     from wmsd.maintenance.replica.replica_verdict import replica_verdict as verdict_of_replica
 
     judged = verdict_of_replica(installation.folder)

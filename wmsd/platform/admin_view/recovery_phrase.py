@@ -34,7 +34,7 @@ class PhraseShown(Model):
 class KeysProtected(Model):
     """The protection of the keys in the next backup.
 
-    `says` is what would be lost with this machine, with placeholders for `facts`. `remedy` is what to do. Both are
+    `says` is what is lost if this machine is lost, with placeholders for `facts`. `remedy` is what to do. Both are
     empty if nothing needs a decision.
     """
 
@@ -66,11 +66,11 @@ class NewPhrase(Model):
     words: list[str]
     fingerprint: str
     passphrase_goes_first: bool
-    """True if backups still encrypt the keys with the passphrase of the settings."""
+    """True if backups encrypt the keys with the passphrase of the settings, and not with this phrase."""
 
 
 async def protection_of(installation: Installation, seen: Seen | None) -> Protection:
-    """Return how the keys are protected. `seen` has the known backups."""
+    """Return how the keys are protected. `seen` has the existing backups."""
     known = await installation.platform.read(key_protection.read_known_keys)
     has_backup = seen is not None and seen.made is not None
     return key_protection.protection(known, installation.settings.backup, has_backup)
@@ -138,7 +138,7 @@ def check_recovery_phrase(tx: Transaction, body: TypedPhrase) -> dict[str, Any]:
 def decline_recovery_phrase(tx: Transaction) -> dict[str, Any]:
     """Decline a recovery phrase.
 
-    wmsd still reports what would be lost with this machine.
+    wmsd still reports what is lost if this machine is lost.
     """
     recovery_phrases.decline(tx)
     return {"message": "This installation continues without a recovery phrase."}

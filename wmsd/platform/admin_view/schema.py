@@ -57,7 +57,7 @@ class ExaminationShown(Model):
     found_so_far: int
     last: Examination | None
     is_wrong: bool
-    """True if the last examination has found more than warnings."""
+    """True if the last examination has found an error, not only warnings."""
     proof: ProofShown | None
 
 
@@ -81,7 +81,7 @@ class AlertShown(Model):
     sentence: str
     begun_at: Timestamp
     gone_at: Timestamp | None
-    """The time since which the problem has been gone. If it does not come back for a while, the alert ends."""
+    """The time when the problem disappeared. If the problem does not come back for a while, the alert ends."""
 
 
 class AlertChannel(Model):
@@ -121,7 +121,7 @@ Proof = Literal["proven", "wrong", "none", "unreadable", "another"]
 class SealedPhrase(Model):
     """A recovery phrase to which an archive is sealed.
 
-    `checked_at` is the last time when a person typed the phrase, according to the archive.
+    `checked_at` is the last time when a person typed the phrase before the creation of the archive.
     """
 
     fingerprint: str

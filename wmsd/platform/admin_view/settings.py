@@ -57,11 +57,12 @@ def _in(layer: Layer, section: str, key: str) -> Origin:
 
 
 def line_of(text: str, section: str, key: str) -> int | None:
-    """Return the number of the line, from 1, that sets a key in a TOML file, or None if no line does so for sure.
+    """Return the number of the line, from 1, that sets a key in a TOML file. Return None if no line certainly sets
+    it.
 
-    A line with the same text may also be in another section, or inside a string of several lines. Therefore the
-    lines before this line must be valid TOML without the key. Together with the lines of the value, they must be
-    valid TOML with the key.
+    A line with this text may be in another section, or in a string of several lines. Therefore two parts of the
+    text are parsed. The lines before this line must be valid TOML without the key. The lines up to the end of the
+    value must be valid TOML with the key.
     """
     lines = text.splitlines()
     for number in _candidates(lines, section, key):
@@ -77,7 +78,9 @@ def _candidates(lines: Sequence[str], section: str, key: str) -> Iterator[int]:
 
 
 def _sets(lines: Sequence[str], number: int, section: str, key: str) -> bool:
-    """Return True if the line with the index `number` sets the key. The value may continue on the next lines."""
+    """Return True if the line with the index `number`, from 0, sets the key. The value may continue on the next
+    lines.
+    """
     ends = range(number + 1, min(number + MOST_LINES, len(lines)) + 1)
     whole = next((found for end in ends if (found := _parsed(lines[:end])) is not None), {})
     return key in whole.get(section, {})

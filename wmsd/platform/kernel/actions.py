@@ -32,7 +32,7 @@ class KernelService:
     installation: Installation
     openapi: Prepared
     walking: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """A lock for reading the files of all companies, so that only one request at a time reads them."""
+    """A lock that a request holds while it reads the files of all companies. Other requests wait."""
 
 
 kernel = partial(

@@ -78,7 +78,7 @@ class BilledEvents(Model):
 
 
 class DeliveryCount(Model):
-    """Webhook deliveries: those that are still to be sent, and those that finished in the last 30 days."""
+    """Counts of webhook deliveries that are still to be sent, and of those that finished in the last 30 days."""
 
     open: int
     delivered: int

@@ -29,7 +29,7 @@ ORDERS, INBOUND, RETURNED, COUNTED = (kind.table.name for kind in (SALES_ORDERS,
 
 
 class Needed(NamedTuple):
-    """A condition for a figure: the ability that the person needs, and the module that the company needs."""
+    """A condition for a figure: the person needs the ability, and the company needs the module."""
 
     ability: str
     module: str
@@ -52,7 +52,7 @@ NEEDED: Final[Mapping[str, tuple[Needed, ...]]] = {
     "low": (Needed("stock:read", "stock"), Needed("articles:read", "articles")),
     "events": OF_WEBHOOKS,
 }
-"""The conditions for each figure. The same abilities allow reading the list that the figure links to."""
+"""The conditions for each figure. The page links each figure to a list, which needs the same abilities."""
 TROUBLE: Final = ("late_orders", "late_inbound", "given_up", "low")
 """The figures that count problems, the worst problem first."""
 LATE: Final = {ORDERS: "late_orders", INBOUND: "late_inbound"}
@@ -73,7 +73,7 @@ class View:
     late: Mapping[str, Late]
     rank: tuple[str, list[int], str]
     kept: CompanyFigures | None
-    """The stored figures that this view is made from, or None if they were not read yet."""
+    """The stored figures from which this view was created, or None if they were not read yet."""
     month: str
 
 

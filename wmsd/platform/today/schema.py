@@ -32,7 +32,7 @@ class CompanyToday(Model):
     late_orders: int | None
     to_load_today: int | None
     orders_not_taken: int | None
-    """Orders that were created and that nobody has started."""
+    """New orders on which nobody has started to work."""
     orders_in_work: int | None
     orders_loaded: int | None
     late_inbound: int | None
@@ -64,7 +64,7 @@ class LateToday(Model):
 
 
 class Today(Model):
-    """The page Today. `totals` has the sums for all companies that the caller may use, not only for this page."""
+    """The page Today. `totals` covers all companies that the caller may use, not only those on this page."""
 
     day: str
     """The date in the time zone of the installation."""

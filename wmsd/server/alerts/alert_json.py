@@ -16,8 +16,8 @@ TEST: Final = "This is a test. Nothing is wrong."
 def alert_body(notice: Notice, data: Path, complete: Complete = NOTHING_ADDED) -> dict[str, Any]:
     """Return the JSON of an alert, in the form of a webhook event.
 
-    `data` is the data folder, which distinguishes installations on the same machine. `complete` is a function for
-    texts with commands: it adds the options that select this installation to each command.
+    `data` is the data folder, which distinguishes installations on one machine. `complete` is a function that
+    changes the commands in a text. It adds the options that select this installation to each command.
     """
     kind = BY_NAME.get(notice.kind)
     is_over = notice.event == "alert.over"

@@ -44,7 +44,7 @@ class Alerts:
     """The alerts of a running server.
 
     Everything runs on the thread of the event loop, except reading and writing alerts.json. Each channel has a
-    separate task, so that a channel that hangs delays neither the other channels nor the checks.
+    separate task. So a channel that hangs does not delay the other channels or the checks.
     """
 
     def __init__(self, data: Path, clock: Clock, ids: Ids, looks: Looks, ways: Sequence[Channel]) -> None:
@@ -130,8 +130,8 @@ class Alerts:
     def _note(self, way: ChannelName, sent: Waiting, error: str | None) -> None:
         """Store the result of an attempt to send a notice. `error` is None if the notice was sent.
 
-        During the attempt, other notices may have been queued. If the queue was full, this notice was dropped from
-        it.
+        Other notices may have been queued during the attempt. If they filled the queue, the queue no longer
+        contains this notice.
         """
         now, kept = self._clock.now(), self.kept
         others = [each for each in kept.waiting_of(way) if each.notice.id != sent.notice.id]

@@ -42,7 +42,9 @@ class Rise(StoredModel):
 
 
 class Notice(Alert):
-    """A message about an alert, which is sent once. `id` is the same at each attempt."""
+    """A message about an alert, which is sent once. `id` stays the same if the message is sent again after a
+    failure.
+    """
 
     id: str
     number: int
@@ -86,7 +88,7 @@ class Kept(StoredModel):
         return self.model_copy(update={"failures": known})
 
     def only_of(self, ways: Collection[ChannelName]) -> "Kept":
-        """Return the state with the waiting notices and failures of only these channels."""
+        """Return the state without the waiting notices and failures of channels that are not in `ways`."""
         waiting = {name: each for name in ways if (each := self.waiting_of(name))}
         failures = {name: each for name, each in self.failures.items() if name in ways}
         return self.model_copy(update={"waiting": waiting, "failures": failures})

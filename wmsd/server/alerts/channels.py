@@ -50,8 +50,8 @@ def channels_of(
 ) -> list[Channel]:
     """Return the channels that the settings name.
 
-    A test e-mail asks the admin to type `code`. `complete` is a function for the texts of alerts: it adds the
-    options that select this installation to each command.
+    `code` is the code in a test e-mail, which the admin types. `complete` is a function that changes the commands
+    in the texts of alerts. It adds the options that select this installation to each command.
     """
     found: list[Channel] = []
     if settings.alerts.url:
@@ -120,7 +120,7 @@ def _outcome(answer: Answer) -> Outcome:
 class ToCommand:
     """The channel that starts a program, one process at a time.
 
-    Each process has a session of its own. At the time limit, wmsd can therefore kill its child processes too.
+    Each process has its own session. So wmsd can also kill its child processes at the time limit.
     """
 
     name: ChannelName = "command"
@@ -179,7 +179,7 @@ class ToCommand:
 async def _talk(process: asyncio.subprocess.Process, body: bytes) -> str:
     """Send the alert to the program, and return its output.
 
-    The output is read at the same time, because the program may fill the output pipe before it reads the alert.
+    Both happen at once, because the program may fill the output pipe before it reads the alert.
     """
     assert process.stdin is not None
     assert process.stdout is not None

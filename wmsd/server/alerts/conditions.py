@@ -36,17 +36,18 @@ if TYPE_CHECKING:
     from wmsd.maintenance.replica.replica_verdict import Verdict
 
 BEHIND_SECONDS: Final = 120.0
-"""If a replica has been behind for this number of seconds, an alert begins. A shorter delay is normal at the start
-and after a large import.
+"""How many seconds a replica must be behind before an alert begins. A shorter delay is normal at the start and
+after a large import.
 """
 CANNOT_BE_WRITTEN: Final = "The file cannot be written now."
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The problems that a check has found. `unknown` has the kinds of alerts that could not be checked this time.
-    `rises` has the counts of failed webhook deliveries by company id. The next check compares its counts with
-    them.
+    """The problems that a check has found.
+
+    `unknown` has the kinds of alerts that could not be checked this time. `rises` has the counts of failed webhook
+    deliveries by company id. The next check compares its own counts with `rises`.
     """
 
     troubles: list[Trouble]
@@ -74,10 +75,12 @@ class Looks:
         self._today = today
         self._backups = backups
         self._behind_since: float | None = None
-        """Since when the replica has been behind, on the monotonic clock. None if it is not behind."""
+        """The time since which the replica has been behind, on the monotonic clock. None if it is not behind."""
 
     async def look(self, open_alerts: Sequence[OpenAlert], rises: Mapping[int, Rise]) -> Found:
-        """Check for problems. `rises` is the result of the previous check."""
+        """Check for problems. `open_alerts` are the alerts that are open now. `rises` comes from the previous
+        check.
+        """
         were_down = {
             int(each.subject)
             for each in open_alerts
@@ -109,8 +112,7 @@ class Looks:
     async def _disks(self, found: Found) -> None:
         """Check the free space of the disk.
 
-        Use the level of `DiskWatch`, because it does not switch back and forth when the free space is near a
-        threshold.
+        Use the level of `DiskWatch`. It does not change back and forth when the free space is near a threshold.
         """
         if self._disk.level is Level.GOOD:
             return
@@ -158,11 +160,11 @@ class Looks:
         self._given_up(found, codes)
 
     async def _try_again(self, were_down: AbstractSet[int]) -> None:
-        """Open the files of the companies with an open alert, except the files that the server already knows to
-        fail.
+        """Open the companies' files for which an alert is open, except files whose failure the server already
+        knows.
 
-        After a restart, the server notices a damaged file only when it opens the file. Without this call, the
-        alert would end although the file is still damaged.
+        After a restart, the server finds a damaged file only when it opens the file. This call keeps the alert
+        open while the file is still damaged.
         """
         for company_id in were_down:
             if company_id not in self._installation.files.failed:

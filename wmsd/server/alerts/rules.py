@@ -45,8 +45,8 @@ class Change(NamedTuple):
 def next_alerts(
     known: Sequence[OpenAlert], troubles: Sequence[Trouble], unknown: Collection[str], now: datetime
 ) -> tuple[list[OpenAlert], list[Change]]:
-    """Return the alerts that are open now, and the alerts that have begun or are over. `known` are the alerts that
-    were open before. Alerts of kinds in `unknown` stay open.
+    """Return the alerts that are open now, and the alerts that have just begun or are just over. `known` are the
+    alerts that were open before. Alerts of kinds in `unknown` stay open.
     """
     at = timestamps.to_text(now)
     by_key = {(each.kind, each.subject): each for each in known}
@@ -73,8 +73,8 @@ def next_alerts(
 def _seen(alert: OpenAlert, trouble: Trouble) -> OpenAlert:
     """Return the alert of a problem that still exists.
 
-    The reason and the number of further alerts are updated, because pages show them. All other facts keep their
-    first values.
+    Update the facts in `AS_NOW`, and the number of further alerts, because pages show them. All other facts keep
+    their first values.
     """
     now = _short(trouble.facts)
     then = (
@@ -88,10 +88,10 @@ def _short(facts: Mapping[str, str]) -> dict[str, str]:
 
 
 def _bounded(troubles: Sequence[Trouble], known: Collection[tuple[str, str]]) -> Iterator[Trouble]:
-    """Yield at most `MOST_OF_KIND` problems of each kind. If a kind has more, yield one problem with the number of
-    the others.
+    """Yield at most `MOST_OF_KIND` problems of each kind. If a kind has more problems, also yield one problem with
+    the number of the remaining ones.
 
-    Known problems come first, so that a new alert never ends a known one.
+    Problems with an open alert come first, so that a new alert never ends an open one.
     """
     by_kind: dict[str, list[Trouble]] = {}
     for each in troubles:
@@ -106,11 +106,11 @@ def _bounded(troubles: Sequence[Trouble], known: Collection[tuple[str, str]]) ->
 def risen(
     before: Mapping[int, Rise], counts: Mapping[int, int], companies: Collection[int], now: datetime
 ) -> dict[int, Rise]:
-    """Return the number of webhook deliveries that failed at the last attempt, by company id, with the time when
-    the number last grew.
+    """Return, by company id, the number of webhook deliveries that failed at the last attempt. Each number has the
+    time when it last grew.
 
-    `counts` has the present numbers. A company that is missing in `counts` keeps its entry in `before`. All
-    companies that are not in `companies` are left out.
+    `before` is the previous result. `counts` has the present numbers. A company that is missing in `counts` keeps
+    its previous number. Companies that are not in `companies` are left out.
     """
     found = {company: rise for company, rise in before.items() if company in companies and company not in counts}
     for company, count in counts.items():
@@ -128,7 +128,7 @@ def is_rising(rise: Rise, now: datetime) -> bool:
 def is_due(waiting: Waiting, now: datetime) -> bool:
     """Return True if the next attempt is due.
 
-    A notice never waits longer than the longest delay, even if the clock was set back.
+    It is also due if the remaining wait is longer than the longest delay, because the clock was set back.
     """
     if waiting.next_at is None:
         return True

@@ -11,8 +11,7 @@ if TYPE_CHECKING:  # the command does not need the first import, and the server 
     from wmsd.server.figures.schema import ServerFigures
 
 FIGURES: Final = "server_figures"
-"""The name of this request. A backup sends a similar request, "figures", which returns the figures of one company.
-"""
+"""The name of this request. A backup uses another request, "figures", which returns the figures of one company."""
 
 
 def figures_verb(figures: "LiveFigures") -> Verb:
@@ -27,8 +26,7 @@ def figures_verb(figures: "LiveFigures") -> Verb:
 def figures_of(folder: DataFolder) -> "ServerFigures | None":
     """Return the metrics of the running server, or None if no server answers.
 
-    No server answers if none is running, or if the server hangs, has another version, or has no socket for
-    commands.
+    A server does not answer if it hangs, has another version, or has no socket for commands.
     """
     from pydantic import ValidationError
 

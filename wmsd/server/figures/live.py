@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from wmsd.server.figures.schema import ServerFigures
 
 HOLDS_SECONDS: Final = 1.0
-"""The seconds for which the same metrics are returned again. Many requests cause only one reading per second."""
+"""How many seconds the metrics are cached. Many requests therefore cause only one reading in this time."""
 
 
 class LiveFigures:

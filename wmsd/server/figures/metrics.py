@@ -20,7 +20,7 @@ class Metric(NamedTuple):
     kind: Literal["gauge", "counter", "histogram"]
     help: str
     samples: Callable[[ServerFigures], Iterable[Sample]]
-    """The function that returns the samples. It returns no samples if the value is unknown. For a histogram,
+    """The function that returns the samples, or no samples if the value is unknown. For a histogram,
     `prometheus.py` creates the samples from the buckets.
     """
     labels: tuple[str, ...] = ()

@@ -45,7 +45,9 @@ class _Figures(Collector):
 
 
 def _histogram(metric: Metric, figures: ServerFigures) -> Family:
-    """Return the durations of requests by surface. The buckets are cumulative, as Prometheus requires."""
+    """Return the durations of requests by surface. Each bucket also counts the requests of all smaller buckets, as
+    Prometheus requires.
+    """
     family = HistogramMetricFamily(metric.name, metric.help, labels=metric.labels)
     bounds = [*map(str, BOUNDS), "+Inf"]
     for surface, found in figures.requests.items():

@@ -63,7 +63,7 @@ class Late(BaseModel):
 class CompanyFigures(BaseModel):
     """The figures of a company, as they were on the date `day`.
 
-    They stay valid before the date `next_due`, on which more documents become due.
+    They become invalid on the date `next_due`, on which more documents become due.
     """
 
     day: str
@@ -94,8 +94,8 @@ class CompanyFigures(BaseModel):
     """
 
     def holds(self, today: str) -> bool:
-        """Return True if the figures are valid on the date `today`. The caller checks whether the file has changed
-        since they were read.
+        """Return True if the figures are valid on the date `today`. The caller must check separately whether the
+        file has changed since they were read.
         """
         if self.day == today:
             return True
@@ -105,7 +105,7 @@ class CompanyFigures(BaseModel):
 def read(tx: Transaction, today: str, month: str) -> CompanyFigures:
     """Read the figures of a company.
 
-    `today` is a date, such as 2026-11-24. `month` is the month of the events in UTC, such as 2026-11.
+    `today` is a date, such as 2026-11-24. `month` is the month for the count of events, in UTC, such as 2026-11.
     """
     coming = [due for table in DUE if (due := tx.value(next_sql(table), {"today": today})) is not None]
     return CompanyFigures(
@@ -175,8 +175,8 @@ def _field(table: DocumentTable) -> str:
 
 
 def _open(table: DocumentTable) -> str:
-    """Return the part of an SQL statement from the table name on, which selects the open documents with a due
-    date. It uses the index of due dates.
+    """Return the end of an SQL statement that selects the open documents with a due date. It begins with the table
+    name, and uses the index of due dates.
     """
     assert table.due is not None
     statuses = ", ".join(f"'{status}'" for status in table.due.statuses)

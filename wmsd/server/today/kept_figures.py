@@ -60,10 +60,12 @@ class TodayFigures:
         """The ids of the companies that have changed since their figures were read."""
         self._known: dict[int, CompanyFigures] | None = None
         self._unwritten: dict[int, str] = {}
-        """The time when the figures of a company were read, by company id, if these figures are not stored yet."""
+        """The companies whose latest figures are not stored yet: the time when these figures were read, by company
+        id.
+        """
         self._tried: dict[int, int] = {}
-        """The number of the job run that last tried to read a company, by company id. A company whose last try was
-        longer ago is read first.
+        """The number of the job run that last tried to read a company, by company id. Companies with the lowest
+        number are read first.
         """
         self._turn = 0
         self.version = 0
@@ -82,12 +84,12 @@ class TodayFigures:
 
     @property
     def month(self) -> str:
-        """The current month in UTC, as in the counts of events."""
+        """The current month in UTC. The figures count the events of this month."""
         return timestamps.to_text(self._clock.now())[:7]
 
     @property
     def known(self) -> Mapping[int, CompanyFigures]:
-        """The figures of all companies whose figures have been read, by company id."""
+        """The cached figures by company id, for all companies whose figures were read."""
         return self._known or {}
 
     async def keep(self) -> None:
@@ -122,15 +124,15 @@ class TodayFigures:
                 await self._write(self._known)
 
     def _some(self, companies: Iterable[int], most: int) -> list[int]:
-        """Return at most `most` of the companies: those that were tried longest ago.
+        """Return at most `most` of the companies, first those that were tried longest ago.
 
-        This way, a company whose file always fails does not keep other companies waiting.
+        So a company whose file always fails does not delay other companies.
         """
         return sorted(companies, key=lambda each: (self._tried.get(each, 0), each))[:most]
 
     async def _read(self, company_id: int, today: str, known: dict[int, CompanyFigures]) -> None:
-        """Read the figures of a company into `known`. If the file cannot be read, the old figures stay, and a
-        later run of the job tries again.
+        """Read the figures of a company into `known`. If the file cannot be read, keep the old figures. A later
+        run of the job tries again.
         """
         self._changed.discard(company_id)
         self._tried[company_id] = self._turn

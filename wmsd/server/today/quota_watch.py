@@ -20,15 +20,15 @@ WARN_UNTIL: Final = 0.75
 
 
 class Filling(NamedTuple):
-    """How close a company's storage is to the limit `bound`, which is a quota or a share of the disk."""
+    """How close a company's storage is to a limit. The limit `bound` is a quota or a share of the disk."""
 
     bound: Bound
     held: int
     way: float
     """The fill level. It begins at 0, and 1 means that the limit is reached.
 
-    For a quota, the level is the used part of the quota. A share of the disk limits a company only while the disk
-    is nearly full. For a share, the level is therefore the lower of two numbers: the used part of the share, and
+    For a quota, it is the used part of the quota. A share of the disk limits a company only while the disk is
+    nearly full. For a share, it is therefore the lower of two numbers: the used part of the share, and
     `Disk.fraction_to_shares`.
     """
 
@@ -44,7 +44,7 @@ class QuotaWatch:
         self._storage = installation.storage
         self._today = today
         self.near: Mapping[int, Filling] = {}
-        """The fill level of each company that must be warned, by the company's id."""
+        """The fill level of each company that needs a warning, by the company's id."""
 
     async def look(self) -> None:
         """Measure all companies. A job calls this method. Another check reports a disk that cannot be read."""
@@ -61,8 +61,8 @@ class QuotaWatch:
         self.near = dict(self._near(companies, held, disk))
 
     def _measured(self, unread: Iterable[int]) -> tuple[Disk, dict[int, int]]:
-        """Return the state of the disk, and the file size in bytes of each company in `unread`. The figures of
-        these companies are not cached yet.
+        """Return the state of the disk, and the file sizes in bytes of the companies in `unread`, by company id.
+        These are the companies without cached figures.
         """
         path = self._installation.files.path
         return disk_of(self._installation.folder.path), {each: bytes_on_disk(path(each)) for each in unread}
@@ -78,7 +78,7 @@ class QuotaWatch:
         ]
 
     def _filling(self, company: Company, held: int, disk: Disk) -> Filling | None:
-        """Return the fill level for the limit that the company is closest to, or None if the company has no limit.
+        """Return the fill level of the company for the limit that is closest, or None if the company has no limit.
         `held` is the number of bytes that the company uses.
         """
         ways = []

@@ -30,7 +30,9 @@ def check_public_url(value: str) -> str:
 
 
 def _as_browsers_send(host: str) -> str:
-    """Return the host with non-ASCII letters in the form of IDNA (UTS #46), or "" if there is no such form."""
+    """Return the host with non-ASCII letters in the form of IDNA (UTS #46). Return "" if the host has no such
+    form.
+    """
     if host.isascii():
         return host
     import idna  # imported here: its large tables are seldom needed

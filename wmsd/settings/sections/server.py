@@ -139,7 +139,7 @@ class Server(Section):
 
     @property
     def certificate_files(self) -> tuple[Path, Path] | None:
-        """The file of the certificate chain, and the file of its private key. Both may be the same file. None if
+        """The file of the certificate chain, and the file of its private key. One file may contain both. None if
         TLS is off, or if the setting `tls` is `lan`.
         """
         if not self.has_tls or self.tls == "lan":

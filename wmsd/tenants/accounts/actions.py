@@ -43,7 +43,7 @@ from wmsd.tenants.keys.master_key import MasterKey
 class SignInService:
     """The objects that an operation needs to sign a user in.
 
-    An operation opens several short transactions, because no transaction may wait while a password is hashed.
+    An operation opens several short transactions, because a transaction must not wait while a password is hashed.
     """
 
     platform: Database
@@ -104,8 +104,8 @@ async def issue_token(service: SignInService, body: SignIn, call: FromAddress) -
 
 
 async def _known(service: SignInService, email: str, password: str, address: str) -> User:
-    """Return the active user with this e-mail address and password. Raise Problem (401) if one of the two is
-    wrong. Also raise the same Problem (429, 503) as `Passwords.check`.
+    """Return the active user with this e-mail address and password. Raise Problem (401) if the address or the
+    password is wrong. Also raise the Problem (429, 503) of `Passwords.check`.
     """
 
     def look_up(tx: Transaction) -> tuple[User | None, Origin]:
@@ -216,8 +216,8 @@ def create_user(tx: Transaction, new: NewUser, password_hash: str) -> int:
 
 
 def taken_email(tx: Transaction, email: str, of: int | None = None) -> FieldErrors:
-    """Return an error if another user has the mailbox of this e-mail address. The user with the id `of` may have
-    it.
+    """Return an error if another user has the mailbox of this e-mail address. `of` is the id of a user who does
+    not count as another user, or None.
     """
     is_taken = any(user.id != of for user in store.users_with_mailbox(tx, email))
     return {"email": ["is taken by another user"]} if is_taken else {}
@@ -233,10 +233,10 @@ def create_token(
     lifetime: timedelta,
     whitelist: Container[str] = ABILITIES,
 ) -> str:
-    """Create a token for a user on behalf of an admin, and return the text of the token. Without `company_codes`,
-    the token opens all companies of the user.
+    """Create a token for a user on behalf of an admin, and return the text of the token.
 
-    Raise Problem: 404 for an unknown user, 403 or 422 if the token would have rights that the user does not have.
+    If `company_codes` is empty, the token gives access to all companies of the user. Raise Problem: 404 for an
+    unknown user, 403 or 422 for rights that the user does not have.
     """
     user = user_of_email(tx, email)
     granted = grant(user, abilities, whitelist)
@@ -285,7 +285,7 @@ def disable_user(tx: Transaction, email: str) -> None:
 def set_password(tx: Transaction, email: str, password_hash: str, *, keep_tokens: bool = False) -> int:
     """Set a new password on behalf of a platform admin. Return how many tokens were revoked.
 
-    The tokens that the user received by signing in are revoked, unless `keep_tokens` is true.
+    Revoke the tokens that the user received by signing in, unless `keep_tokens` is True.
     """
     user = user_of_email(tx, email)
     store.set_password(tx, user.id, password_hash, LinkCreator())

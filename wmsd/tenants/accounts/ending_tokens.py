@@ -9,7 +9,7 @@ from wmsd.tenants.accounts.user_lists import IS_MANAGED, OWN, SOON_DAYS, WITHIN,
 from wmsd.tenants.companies.record_lists import for_everybody
 
 MOST_COUNTED: Final = 100
-"""Counting stops at this number. A larger number is not more useful, and counting further would slow down the page
+"""The largest number that is counted. A larger number is not more useful, and counting further slows down the page
 Today.
 """
 MOST_ALERTED: Final = 1000
@@ -61,8 +61,9 @@ TO_TELL: Final = f"""
         AND (tokens.told_days IS NULL OR tokens.told_days > days)
     LIMIT {TOLD_AT_ONCE}
 """
-"""The SQL of tokens to report in the log. Each token is reported once when it expires within 14 days, and once
-more when it expires within one day. A token whose whole lifetime is not longer than this period is not reported.
+"""The SQL of tokens to report in the log. A token is reported once within 14 days before it expires, and once more
+within one day before it expires. A report is left out if the token's whole lifetime is not longer than this
+period.
 """
 HAS_TOLD: Final = "UPDATE tokens SET told_days = :days WHERE id = :id"
 
@@ -83,7 +84,7 @@ FOR_ALERTS: Final = f"""
     WHERE {ENDING} AND unixepoch(tokens.expires_at) - unixepoch(tokens.created_at) > 86400 * {SOON_DAYS}
     LIMIT {MOST_ALERTED}
 """
-"""The tokens for alerts. Tokens whose whole lifetime is not longer than the warning period are left out."""
+"""The SQL of tokens for alerts. Tokens whose whole lifetime is not longer than the warning period are left out."""
 
 
 def for_alerts(tx: Transaction) -> list[dict[str, Any]]:

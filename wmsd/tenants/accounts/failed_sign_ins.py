@@ -1,7 +1,7 @@
-"""The audit entries about failed sign-ins: at most one entry an hour for each user, with the number of failures.
+"""The audit entries about failed sign-ins. Each user has at most one entry per hour, with the number of failures.
 
-An attacker can cause any number of failures. Therefore they are counted in memory, and only for known users. A
-text typed in place of an e-mail address may be a password, so it is not recorded.
+An attacker can cause any number of failures. Therefore failures are counted in memory, and only for known users. A
+text typed in place of an e-mail address is not recorded, because it may be a password.
 """
 
 from dataclasses import field
@@ -54,8 +54,8 @@ class FailedSignIns:
             found.addresses.append(address)
 
     async def write_failed_sign_ins(self) -> None:
-        """Write the failures of users with no audit entry in the last hour. A job calls this method once a
-        minute.
+        """Write the counted failures of each user who had no audit entry in the last hour. A job calls this method
+        once a minute.
         """
         now = self._clock.monotonic()
         await self._write({key: each for key, each in self._failures.items() if each.is_due(now)}, now)
@@ -68,7 +68,9 @@ class FailedSignIns:
         await self._write({key: each for key, each in self._failures.items() if each.count}, 0.0)
 
     async def _write(self, due: dict[tuple[str, str], _Failures], now: float) -> None:
-        """Write the failures. Failures that are counted during the write stay for the next one."""
+        """Write the failures in `due` to the audit. Failures that are counted during this write are left for the
+        next write.
+        """
         if not due:
             return
         written = {key: (each.count, each.addresses) for key, each in due.items()}

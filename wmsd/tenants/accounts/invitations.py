@@ -25,9 +25,10 @@ END: Final = "DELETE FROM invitations WHERE user_id = ?"
 
 
 def offer(tx: Transaction, caller: Caller, user_id: int, email: str) -> dict[str, object]:
-    """Create a one-time link for the user, and return it in the form of an Invitation. Any earlier link ends.
+    """Create a one-time link for the user, and return it in the form of an Invitation. An earlier link of the user
+    ends.
 
-    The caller is stored as the creator of the link. The companies of the creator limit the rights of the new
+    The caller is stored as the creator of the link. The companies of this creator limit the rights of the new
     password (`LinkCreator`).
     """
     code, expires_at = tx.ids.secret(), timestamps.to_text(tx.now + LIFETIME)
@@ -48,7 +49,7 @@ def invited(tx: Transaction, code: str) -> tuple[User, LinkCreator]:
 
 
 def creator_of_link(tx: Transaction, user_id: int) -> LinkCreator:
-    """Return the admin who created the user's open link. If there is no link, return a LinkCreator for all
+    """Return the admin who created the user's link. If the user has no link, return a LinkCreator for all
     companies.
     """
     row = tx.row("SELECT scope, made_by FROM invitations WHERE user_id = ?", (user_id,))

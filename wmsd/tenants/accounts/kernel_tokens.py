@@ -54,7 +54,7 @@ INSERT: Final = "INSERT INTO kernel_tokens (hash, created_at) VALUES (?, ?)"
 
 
 def create(tx: Transaction) -> MadeKernelToken:
-    """Create the first token. Raise Problem if there is a token that was neither replaced nor revoked."""
+    """Create the first token. Raise Problem if a token exists that was not replaced and not revoked."""
     current = tx.row(CURRENT)
     if current is not None:
         sentence = (
@@ -72,8 +72,8 @@ REVOKE_ALL: Final = f"UPDATE kernel_tokens SET revoked_at = :{NOW} WHERE {IS_ACC
 
 
 def rotate(tx: Transaction, at_once: bool) -> MadeKernelToken:
-    """Create a new token. The previous token is accepted for another 24 hours. With `at_once`, all other tokens
-    end now.
+    """Create a new token to replace the current one. The current token is accepted for another 24 hours. If
+    `at_once` is True, all earlier tokens end now.
 
     Raise Problem if there is no token to replace.
     """

@@ -14,8 +14,8 @@ from wmsd.tenants.accounts.rules import User
 
 AT_THE_PAGES: Final = "People, Invite a user"
 LINK_AT_THE_PAGES: Final = re.compile(r"People, (\S+), Create password link")
-"""Finds the part of an error sentence that says what to do in the browser. The command line replaces this part,
-and the text AT_THE_PAGES, with commands.
+"""Finds the instructions for the browser in an error sentence. The command line replaces these instructions, and
+AT_THE_PAGES, with commands.
 """
 
 
@@ -27,35 +27,37 @@ class SignOnAccounts:
 
 
 def can_sign_in(tx: Transaction, user: User) -> bool:
-    """Return True if the user has a password, or an account at a provider. Whether the user is disabled is not
-    checked.
+    """Return True if the user has a password, or an account at a provider. The function does not check whether the
+    user is disabled.
     """
     return bool(user.password_hash) or tx.service(SignOnAccounts).has_any(tx, user.id)
 
 
 def errors_of_role(tx: Transaction, user: User) -> FieldErrors:
-    """Return an error if the user is the last platform admin who can sign in with all rights. The role of this
-    user must not change.
+    """Return an error if the user is the last platform admin who can sign in with all rights. This user's role
+    must not change.
     """
     why = _why_last(tx, user)
     return {} if why is None else {"role": [f"cannot be changed: {why}"]}
 
 
 def check_not_last(tx: Transaction, user: User) -> None:
-    """Raise Problem (422) if no other user could administer the installation."""
+    """Raise Problem (422) if the user is the last platform admin who can sign in with all rights."""
     why = _why_last(tx, user)
     if why is not None:
         raise Problem("VALIDATION_FAILED", f"{why}.")
 
 
 def _opens_role(user: User) -> bool:
-    """Return True if the user has a password, and this password gives the user all of the user's rights."""
+    """Return True if the user has a password, and the password gives all rights of the user."""
     return bool(user.password_hash) and user.password_reach is None
 
 
 def _why_last(tx: Transaction, user: User) -> str | None:
-    """Return the reason why the user is the last platform admin, with a remedy. Return None if the user is no
-    active platform admin, or if another one can sign in with all rights.
+    """Return the reason why the user is the last platform admin, with a remedy.
+
+    Return None if the user is not an active platform admin, or if another platform admin can sign in with all
+    rights.
     """
     if user.role != "platform-admin" or user.disabled:
         return None

@@ -10,8 +10,8 @@ from wmsd.base.problems import FieldErrors
 SHORTEST = 10
 LONGEST = 1024
 FEWEST_GUESSES = 10**8
-"""The number of guesses that a new password must withstand. zxcvbn calls such a password "safely unguessable"
-(Wheeler, 2016). With argon2id, that many guesses take months of a processor's time.
+"""The number of guesses that a new password must withstand. zxcvbn calls a password of this strength "safely
+unguessable" (Wheeler, 2016). With argon2id, this number of guesses takes months of a processor's time.
 """
 LOOKED_AT = 72
 """How many characters of a password zxcvbn checks. It is slow on long texts, and these characters are enough."""
@@ -27,8 +27,10 @@ _one_at_a_time = threading.Lock()  # zxcvbn stores the user's words in a global 
 
 
 def password_errors(password: str, email: str, name: str) -> FieldErrors:
-    """Return an error if a password is too short, too long, or easy to guess for the user with this e-mail address
-    and name. Call this function on a thread, because it takes up to 2 s.
+    """Return an error if a password is too short, too long or easy to guess. `email` and `name` are those of the
+    user, and make a password easy to guess.
+
+    Call this function on a thread, because it takes up to 2 s.
     """
     password = prepared_password(password)
     if not SHORTEST <= len(password) <= LONGEST:
@@ -39,8 +41,8 @@ def password_errors(password: str, email: str, name: str) -> FieldErrors:
 
 
 def chosen_password_errors(password: str, again: str, email: str, name: str) -> FieldErrors:
-    """Return the errors of a password that was typed twice: those of `password_errors`, or an error if the two
-    texts differ.
+    """Return the errors of a password that was typed twice. These are the errors of `password_errors`, or an error
+    if `again` differs from `password`.
     """
     if errors := password_errors(password, email, name):
         return errors
@@ -63,10 +65,10 @@ def _is_easy(password: str, email: str, name: str) -> bool:
 
 
 def _says_little(words: Sequence[str], own: Iterable[str], own_words: Set[str]) -> bool:
-    """Return True if the words of the password are one repeated word, or only the user's own words. zxcvbn
-    overrates such passwords, because of the spaces between the words.
+    """Return True if the password is one repeated word, or consists only of own and common words. zxcvbn overrates
+    these passwords, because of the spaces between the words.
 
-    `own` has the user's e-mail address and name. `own_words` has the words in them, and common words.
+    `own` has the user's e-mail address and name. `own_words` has the words in `own`, and common words.
     """
     said = set(words)
     if len(words) > 1 and len(said) == 1:

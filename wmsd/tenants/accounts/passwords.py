@@ -23,18 +23,18 @@ from wmsd.base.problems import Problem, unavailable
 from wmsd.tenants.accounts.sign_in_pauses import Key, Pauses
 
 GIVING_WAY: Final = 10
-"""The increase of the thread's nice value. The thread gets about a tenth of the processor time of other threads
-that want it too.
+"""How much to increase the nice value of the thread. Threads with normal priority get about ten times as much
+processor time.
 """
 MOST_UNDER_WAY = 10
 QUEUE_SECONDS = 2
-"""About how many seconds wmsd needs to check a full queue of passwords. Refused callers are told to wait this
+"""About how many seconds wmsd needs to check a full queue of passwords. Refused callers are asked to wait this
 long.
 """
 
 NO_PASSWORD: Final = ""
-"""The hash of a user without a password, who signs in through a provider, or has not chosen a password after an
-invitation. No password matches it.
+"""The hash of a user without a password. This user signs in through a provider, or has not chosen a password after
+an invitation. No password matches this hash.
 """
 
 Result = TypeVar("Result")
@@ -52,24 +52,22 @@ def lower_priority() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The account and the client address of a sign-in. An e-mail address that no user has is treated in the same
-    way.
-    """
+    """The account and the client address of a sign-in. The account may be an e-mail address that no user has."""
 
     email: str
     """The user's e-mail address as it is stored, or the normalised address if no user has it."""
     address: str
     is_known: bool
-    """Whether this user has signed in from this client address before. If so, failures from other addresses cause
-    no delay here.
+    """Whether this user has signed in from this client address before. Failures from other addresses do not delay
+    sign-ins from such an address.
     """
 
     @property
     def keys(self) -> tuple[Key, ...]:
         """The keys under which failures are counted.
 
-        The first key is the account with this client address. If the address is unknown, the second key is the
-        account with all unknown addresses. Only one guess at a time is checked for the last key.
+        The first key is the account with this client address. If the address is unknown, there is a second key:
+        the account with all unknown addresses. Only one password at a time is checked for the last of these keys.
         """
         own: Key = (self.email, self.address)
         return (own,) if self.is_known else (own, (self.email, None))
@@ -81,7 +79,7 @@ class Passwords:
         self._hasher = hasher or PasswordHasher()
         self._thread = ThreadPoolExecutor(1, "wmsd-passwords", initializer=lower_priority)
         self._strangers = asyncio.Lock()
-        """A lock for sign-ins from unknown addresses. Only one of them is in the thread's queue at a time, so that
+        """A lock for sign-ins from unknown addresses. Only one of them is in the thread's queue at a time. So
         users at known addresses do not wait for the others.
         """
         self._nobody: str | None = None
@@ -93,11 +91,13 @@ class Passwords:
         return await asyncio.shield(asyncio.create_task(self._in_turn(lambda: self._hasher.hash(prepared))))
 
     async def check(self, origin: Origin, password: str, password_hash: str | None) -> bool:
-        """Return True if the password is right. `password_hash` is None for an unknown user: the check then takes
-        equally long, and returns False.
+        """Return True if the password is right. `password_hash` is None for an unknown user. The check of an
+        unknown user takes as long as any other check, and returns False.
 
-        Raise Problem without checking the password: 429 during the pause after failures, or while another guess at
-        the same account is checked; 503 if too many guesses are being checked and the client address is unknown.
+        In these cases, raise Problem without checking the password. 429: the pause after failures has not ended,
+        or another password for this account is being checked. 503: too many passwords are being checked, and the
+        client address is unknown.
+
         If the caller disconnects during a check, the check still ends, and its result counts.
         """
         self._refuse_early(origin)

@@ -1,5 +1,5 @@
-"""What users do with their own accounts in the browser: the profile, the language, the rights and the sessions.
-Users also change their password, or choose one with a one-time link from an admin.
+"""What users do with their own accounts in the browser: the profile, the language, the rights, the sessions and
+the password.
 """
 
 import asyncio
@@ -155,8 +155,8 @@ def get_invited(tx: Transaction, query: LinkQuery) -> dict[str, object]:
 async def choose_password(service: SignInService, body: ChosenPassword, call: FromAddress) -> dict[str, object]:
     """Choose a password at a one-time link.
 
-    The user's sessions end, and the tokens that the user received by signing in are revoked. The new password also
-    gives the user rights that have waited for a new password.
+    The user's sessions end, and the tokens that the user received by signing in are revoked. The user also gets
+    the rights that have waited for a new password.
     """
     user, _ = await service.platform.read(lambda tx: invitations.invited(tx, body.code))
     refuse_errors(

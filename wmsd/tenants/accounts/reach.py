@@ -1,7 +1,7 @@
 """The reach of a user or credential: a role, abilities and companies. This module has no I/O.
 
-Each credential of a user (password, session, token) has at most the reach that the user had when the credential
-was created. The reach of a credential shrinks with the user's reach, and never grows.
+A credential is a password, session or token. It has at most the reach that its user had when it was created. Its
+reach shrinks with the user's reach, and never grows.
 """
 
 import json
@@ -20,8 +20,8 @@ Companies = frozenset[int] | None
 class LinkCreator(NamedTuple):
     """The admin who created the link at which a user chooses a password.
 
-    `companies` are the companies that the admin administered then. `user_id` is None for the command line, or if
-    the admin is unknown.
+    `companies` are the companies that the admin administered when the link was created. `user_id` is None for the
+    command line, or if the admin is unknown.
     """
 
     companies: Companies = None
@@ -36,7 +36,7 @@ class Reach:
     company_ids: Companies
 
     def both(self, other: "Reach") -> "Reach":
-        """Return the common part of this reach and `other`: the rights that both have."""
+        """Return the rights that are in both this reach and `other`."""
         return Reach(
             other.role if has_role(self.role, other.role) else self.role,
             frozenset(both_abilities(self.abilities, other.abilities)),
@@ -61,7 +61,7 @@ class Reach:
 
     @classmethod
     def from_json(cls, text: str | None) -> Self | None:
-        """Read a reach from JSON. Return None, which means no limit, if `text` is None."""
+        """Read a reach from JSON. If `text` is None, return None, which means that there is no limit."""
         if text is None:
             return None
         found = json.loads(text)
@@ -89,8 +89,10 @@ def both_companies(first: Companies, second: Companies) -> Companies:
 
 
 def both_abilities(first: Iterable[str], second: Iterable[str]) -> list[str]:
-    """Return the abilities that both lists grant. EVERYTHING in a list grants every ability, so the result is then
-    the other list. Otherwise the order is that of `first`.
+    """Return the abilities that both lists grant.
+
+    EVERYTHING in a list grants every ability. If one list contains EVERYTHING, return the other list. If not, keep
+    the order of `first`.
     """
     ours, theirs = list(first), list(second)
     if EVERYTHING in theirs:

@@ -27,8 +27,8 @@ class User:
     company_ids: frozenset[int]
     disabled: bool
     password_reach: Reach | None = None
-    """The reach of the password if it is smaller than the user's reach, or None if it is not. The user can use the
-    other rights only after choosing a new password.
+    """The reach of the password if it is smaller than the user's reach, otherwise None. To get the other rights,
+    the user must choose a new password.
     """
     password_link_creator: LinkCreator = LinkCreator()
     """The admin who created the link at which the password was chosen."""
@@ -49,7 +49,7 @@ class User:
         return Reach(self.role, frozenset(names), self.may_use)
 
     def within(self, bound: Reach | None) -> "User":
-        """Return the user with only the rights within `bound`, the limit of a credential. None means no limit."""
+        """Return the user with only the rights in `bound`, the limit of a credential. None means no limit."""
         if bound is None:
             return self
         least = self.reach.both(bound)
@@ -74,13 +74,13 @@ def may_manage(caller: Caller, user: User) -> bool:
 
 
 def as_far_as(caller: Caller, user: User) -> User:
-    """Return `user`, the user of the caller's session, with only the rights of that session."""
+    """Return `user` with only the rights of the caller's session. `user` must be the user of this session."""
     assert caller.role is not None
     return user.within(Reach(caller.role, caller.abilities, caller.company_ids))
 
 
 def is_new(user: User, caller: Caller) -> bool:
-    """Return True if the user's rights are not the same as the rights of the caller's session."""
+    """Return True if the user's rights differ from the rights of the caller's session."""
     return (user.role, user.may_do, user.may_use) != (caller.role, caller.abilities, caller.company_ids)
 
 
@@ -116,7 +116,7 @@ def needs_second_factor(user: User, is_demanded_of_admins: bool) -> bool:
 
 
 def check_abilities(requested: Sequence[str], whitelist: Container[str] = ABILITIES) -> FieldErrors:
-    """Return an error for each name that is not in the platform's whitelist."""
+    """Return an error for each name in `requested` that is not in the platform's whitelist."""
     return {
         f"abilities.{place}": [_unknown(name, whitelist)]
         for place, name in enumerate(requested)
@@ -146,8 +146,8 @@ def grant(user: User, requested: Sequence[str], whitelist: Container[str] = ABIL
 
 
 def abilities_of_new_user(role: Role, requested: Iterable[str]) -> list[str]:
-    """Return the abilities of a new user. A member gets the requested abilities, or all :read abilities if none is
-    requested. An admin's abilities follow from the role.
+    """Return the abilities of a new user. A member gets the requested abilities, or all :read abilities if none
+    are requested. An admin gets every ability.
     """
     if role != "member":
         return [EVERYTHING]

@@ -48,8 +48,10 @@ class SignInToPages(Input):
 
 
 class BegunSession(Model):
-    """The secret of a new session, for the browser's cookie. If the sign-in needs a second step, only `pending` is
-    set. The browser sends it with the code.
+    """The secret of a new session, for the browser's cookie.
+
+    If the sign-in needs a second step, only `pending` is set. The browser sends `pending` with the code of the
+    second step.
     """
 
     secret: str | None
@@ -107,7 +109,7 @@ class Profile(Model):
     email: str
     role: Role
     abilities: list[Ability]
-    """The abilities of this session. A token of the user can have no others."""
+    """The abilities of this session. A token of the user has at most these abilities."""
     installation: str
     """The display name of this installation."""
     has_password: bool
@@ -119,7 +121,7 @@ class Profile(Model):
     """The time zone that the user has chosen; null: the time zone of the company, or else of the installation."""
     new_rights: Literal["sign-in", "link"] | None
     """What the user must do to get rights that this session does not have yet. "sign-in": sign in again. "link":
-    use single sign-on, or choose a password at a new link. null: the session has all rights of the user.
+    use single sign-on, or choose a password at a new link. null: this session already has all rights of the user.
     """
 
 
@@ -220,8 +222,8 @@ class UserRecord(Recorded):
     invited_until: Timestamp | None
     """The expiry of the user's link to choose a password."""
     waiting_since: Timestamp | None
-    """The time since which new rights wait; null: no right waits. The password does not open them yet. The user
-    gets them by single sign-on, or by choosing a password at a new link.
+    """The time since which new rights wait for a new password or for single sign-on; null: no rights wait. The
+    user gets them by single sign-on, or by choosing a password at a new link.
     """
     waiting_role: Role | None
     waiting_company_codes: list[str]
@@ -270,7 +272,7 @@ class DemoEntry(UsedLink):
 
 
 class DemoPersonShown(Model):
-    """A person of the demo. `work`: the name of a set of abilities; null for the admin."""
+    """A person of the demo. `work` is the name of a set of abilities, or null for the admin."""
 
     email: str
     name: str
@@ -350,7 +352,9 @@ class TokenRecord(Model):
     created_at: Timestamp
     expires_at: Timestamp
     expires_in_days: int | None
-    """The remaining days, rounded, if they are few; -1: the token has expired; null: in all other cases."""
+    """The rounded number of days until the token expires, if they are few. -1: the token has expired. null: all
+    other cases.
+    """
     last_used_at: Timestamp | None
     last_used_from: str | None
     signed_in: bool

@@ -44,14 +44,16 @@ CHANGED: Final = "Your password or your access has changed. Sign in again."
 @dataclass(frozen=True, slots=True)
 class Pending:
     user: User
-    """The user at the time when the password was checked."""
+    """The user's data at the time of the password check."""
     until: float
     tries: int = MOST_TRIES
 
 
 def check_unchanged(tx: Transaction, known: User) -> User:
-    """Return the current user. Raise Problem (401) if the user was deleted or disabled, or got another password,
-    since the password was checked. Hashing takes time, so this can happen.
+    """Return the current data of the user `known`, whose password was correct.
+
+    The password check takes time. Raise Problem (401) if the user was deleted or disabled in this time, or got
+    another password.
     """
     user = store.user_by_id(tx, known.id)
     if user is None or user.disabled or user.password_hash != known.password_hash:
@@ -60,8 +62,9 @@ def check_unchanged(tx: Transaction, known: User) -> User:
 
 
 class SecondStepService:
-    """The second step of signing in. It remembers the users whose password was right, for five minutes, without
-    the password.
+    """The second step of signing in.
+
+    After a correct password, the service remembers the user for five minutes. It does not store the password.
     """
 
     def __init__(self, platform: Database, clock: Clock, ids: Ids, vault: Vault, failed: FailedSignIns) -> None:
@@ -71,11 +74,12 @@ class SecondStepService:
         self._clock = clock
         self._ids = ids
         self._pending: OrderedDict[str, Pending] = OrderedDict()
-        """The sign-ins that wait for the second step, by the hash of the secret that the browser has."""
+        """The sign-ins that wait for the second step. The key is the hash of the secret that the browser received.
+        """
         self._pauses = Pauses()
 
     def begin(self, user: User) -> str:
-        """Remember the user, and return the secret with which the browser continues the sign-in."""
+        """Remember the user, and return a secret. The browser sends this secret with the second step."""
         secret = self._ids.secret()
         self._pending[secret_hash(secret)] = Pending(user, self._clock.monotonic() + SECONDS)
         if len(self._pending) > MOST_PENDING:
@@ -83,8 +87,8 @@ class SecondStepService:
         return secret
 
     def take_a_try(self, secret: str) -> User:
-        """Use up one try, and return the user of the sign-in. Raise Problem (401) if the secret is unknown or
-        expired, or if no try is left.
+        """Use up one try of the sign-in with this secret, and return its user. Raise Problem (401) if the secret
+        is unknown or expired, or if no try is left.
         """
         hash_ = secret_hash(secret)
         found = self._pending.pop(hash_, None)
@@ -97,8 +101,8 @@ class SecondStepService:
         self._pending.pop(secret_hash(secret), None)
 
     async def sign_in(self, known: User, call: FromBrowser) -> dict[str, object]:
-        """Begin the session of a user whose credentials were checked, and return a BegunSession. Raise the same
-        Problem (401) as `check_unchanged`.
+        """Begin a session for the user `known`, who has sent the correct credentials. Return the fields of a
+        BegunSession. Raise the same Problem (401) as `check_unchanged`.
         """
 
         def begin(tx: Transaction) -> str:
@@ -111,7 +115,8 @@ class SecondStepService:
     async def check(self, user: User, address: str, code: str) -> None:
         """Check a code. Raise Problem: 401 for a wrong code, 429 during the pause after too many wrong codes.
 
-        Every code counts as wrong until the check accepts it, so that simultaneous codes cannot bypass the pause.
+        The code is counted as a failure before the check. A correct code removes the failures. So simultaneous
+        requests cannot bypass the pause.
         """
         keys: tuple[Key, ...] = ((user.email, address), (user.email, None))
         now = self._clock.monotonic()
@@ -154,7 +159,7 @@ async def finish_session(service: SecondStepService, body: SecondStep, call: Fro
 async def begin_enrolment(service: SecondStepService, caller: Caller) -> dict[str, object]:
     """Get a new secret for an authenticator app.
 
-    The secret is used only after a code of the app has confirmed it.
+    wmsd uses the secret only after you have confirmed it with a code of the app.
     """
 
     def begin(tx: Transaction) -> dict[str, object]:
@@ -227,7 +232,7 @@ async def renew_recovery_codes(
 ) -> dict[str, object]:
     """Create new recovery codes, with a code of the second factor.
 
-    The new codes are shown only once. The previous codes end.
+    The new codes are shown only once. The previous recovery codes are no longer valid.
     """
 
     def check_is_on(tx: Transaction) -> User:
@@ -253,8 +258,8 @@ async def renew_recovery_codes(
 
 
 def remove_second_factor(tx: Transaction, email: str) -> bool:
-    """Remove the second factor of a user who has lost it, on behalf of an admin. Return True if it was on. Raise
-    Problem (404) if there is no such user.
+    """Remove the second factor of the user with this e-mail address. An admin does this if the user has lost it.
+    Return True if it was on. Raise Problem (404) if there is no such user.
     """
     user = or_not_found(store.user_by_email(tx, email), f"user as {email}")
     companies.write_audit(tx, "second-factor.off", user.email)

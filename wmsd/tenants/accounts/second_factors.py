@@ -12,7 +12,7 @@ from wmsd.tenants.keys.bearers import secret_hash
 
 RECOVERY_CODES: Final = 10
 RECOVERY_LETTERS: Final = 16
-"""The length of a recovery code in base32 letters: 80 bits, so that a plain hash is enough."""
+"""The number of base32 letters in a recovery code. They have 80 random bits, so a hash without salt is safe."""
 BEGIN: Final = """
     INSERT INTO second_factors (user_id, secret) VALUES (:user_id, :secret)
     ON CONFLICT (user_id) DO UPDATE SET secret = :secret, last_step = 0 WHERE NOT is_on
@@ -53,8 +53,8 @@ def codes_left(tx: Transaction, user_id: int) -> int:
 
 
 def accepts(tx: Transaction, user_id: int, vault: Vault, code: str, may_recover: bool = True) -> bool:
-    """Return True if the code is valid, and use it up, so that the same code is never accepted again. Recovery
-    codes are accepted only if `may_recover` is True.
+    """Return True if the code is valid. A valid code is used up: it is not accepted again. Recovery codes are
+    accepted only if `may_recover` is True.
     """
     found = tx.row("SELECT secret, is_on, last_step FROM second_factors WHERE user_id = ?", (user_id,))
     plain = code.replace(" ", "").replace("-", "").upper()

@@ -1,6 +1,6 @@
 """Sessions of users who are signed in to the pages. The browser stores the secret of a session in a cookie.
 
-A session ends when it was not used for some hours, when it is some days old, or when a user ends it. It also ends
+A session ends after some hours without use, some days after its creation, or when a user ends it. It also ends
 when its user is disabled, gets another password, or signs in at more than 20 places.
 """
 
@@ -26,8 +26,8 @@ TOO_MANY_PLACES: Final = (
     f"You signed in on more than {MOST_OF_A_USER} devices or browsers, so this session was ended. Sign in again."
 )
 MOST_REMEMBERED: Final = 10_000
-"""How many ended sessions are remembered for each reason: the session expired, or the user signed in at too many
-places.
+"""The maximum number of ended sessions that are remembered for each of two reasons: the session expired, or the
+user signed in at too many places.
 """
 COLUMNS: Final = "id, user_id, made_at, seen_at, address, agent, reach"
 BY_HASH: Final = f"SELECT {COLUMNS} FROM sessions WHERE hash = ?"
@@ -48,18 +48,17 @@ END_OLD: Final = "DELETE FROM sessions WHERE made_at <= ? OR seen_at <= ? RETURN
 
 
 class SessionUses:
-    """The facts about sessions that are stored in memory: their last uses, and which sessions have ended."""
+    """Data about sessions in memory: when each session was last used, and which sessions have ended."""
 
     def __init__(self) -> None:
         self.seen: dict[int, tuple[datetime, str]] = {}
-        """The last use of each session and its client address, by session id. They are written to the database a
-        little later.
+        """By session id: the time of the last use, and the client address. Both are written to the database later.
         """
         self._displaced: OrderedDict[str, int] = OrderedDict()
         self._expired: OrderedDict[str, int] = OrderedDict()
-        """The sessions that were ended since the server started: the id of the user, by the hash of the session.
-        `_expired` has the sessions that expired. `_displaced` has the sessions of users who signed in at too many
-        places.
+        """Sessions that have ended since the server started: the user's id, by the hash of the session. `_expired`
+        has the sessions that expired. `_displaced` has the sessions that ended because their users signed in at
+        too many places.
         """
 
     def displace(self, hash_: str, user_id: int) -> None:
@@ -69,16 +68,16 @@ class SessionUses:
         _remember(self._expired, hash_, user_id)
 
     def is_displaced(self, hash_: str) -> bool:
-        """Return True if the session was ended since the server started, because its user signed in at too many
-        places.
+        """Return True if the session has ended because its user signed in at too many places. Sessions that ended
+        before the server started are not known.
 
-        First look for the session in the database. A session that is still there has not ended.
+        Call this only if the session is not in the database: a session in the database has not ended.
         """
         return hash_ in self._displaced
 
     def former_user(self, hash_: str) -> int | None:
-        """Return the user's id for a session that was ended since the server started. The session must have ended
-        because it expired, or because the user signed in at too many places. Return None for any other session.
+        """Return the user's id if the session expired, or ended because the user signed in at too many places.
+        Return None for any other session, and if the session ended before the server started.
         """
         return self._displaced.get(hash_) or self._expired.get(hash_)
 
@@ -115,9 +114,9 @@ class Session:
 def sign_in(
     tx: Transaction, user_id: int, email: str, call: FromBrowser, reach: Reach | None = None, by: str = ""
 ) -> str:
-    """Begin a session for a user who signs in, and note the client address. Return the session's secret.
+    """Begin a session for a user who signs in, and store the client address. Return the session's secret.
 
-    `by` is the way of signing in, for the audit.
+    `by` is the way of signing in, which the audit records.
     """
     store.note_sign_in(tx, user_id, call.address)
     companies.write_audit(tx, f"session.begin{by}", email)
@@ -125,8 +124,8 @@ def sign_in(
 
 
 def begin(tx: Transaction, user_id: int, address: str, agent: str, reach: Reach | None) -> str:
-    """Begin a session, and end the oldest sessions of a user who has too many. Return the session's secret, of
-    which only the hash is stored.
+    """Begin a session and return its secret. Only the hash of the secret is stored. If the user now has too many
+    sessions, end the oldest ones.
 
     `reach` limits the rights of the session. It is the reach of the credential with which the user signs in.
     """
@@ -147,8 +146,8 @@ def begin(tx: Transaction, user_id: int, address: str, agent: str, reach: Reach 
 
 
 def _end_beyond(tx: Transaction, user_id: int, new: int) -> None:
-    """End sessions of a user who has more than `MOST_OF_A_USER`, except the session `new`. Expired sessions end
-    first, and then those whose last use is longest ago.
+    """End sessions of the user until at most `MOST_OF_A_USER` are left. Expired sessions end first, then the
+    sessions that were not used for the longest time. The session `new` never ends.
     """
     made_after, _ = _oldest(tx, tx.service(Lifetimes))
     uses = tx.service(SessionUses)
@@ -197,44 +196,46 @@ def number(tx: Transaction) -> int:
 
 
 def end(tx: Transaction, session_id: int, user_id: int) -> bool:
-    """End a session. Return True if the user had this session."""
+    """End the session `session_id` of the user. Return False if the user has no such session."""
     return tx.execute(END, (session_id, user_id)).rowcount > 0
 
 
 def end_all(tx: Transaction, user_id: int, but: int | None = None) -> int:
-    """End all sessions of a user except `but`. Return how many of them had not expired."""
+    """End all sessions of a user, except the session `but`. Return how many of them had not expired before."""
     ended = living(tx, user_id, but)
     tx.execute("DELETE FROM sessions WHERE user_id = ? AND id IS NOT ?", (user_id, but))
     return ended
 
 
 def living(tx: Transaction, user_id: int, but: int | None = None) -> int:
-    """Return how many sessions of a user, except `but`, have not expired."""
+    """Return the number of sessions of a user that have not expired. The session `but` is not counted."""
     made_after, seen_after = _oldest(tx, tx.service(Lifetimes))
     asked = {"user_id": user_id, "but": but, "made_after": made_after, "seen_after": seen_after}
     return tx.number(LIVING, asked)
 
 
 def end_old(tx: Transaction, lifetimes: Lifetimes) -> list[tuple[str, int]]:
-    """Remove the expired sessions. Return the hash of each, and the id of its user."""
+    """Remove the expired sessions. Return the hash and the user's id of each removed session."""
     return [(hash_, user_id) for hash_, user_id in tx.rows(END_OLD, _oldest(tx, lifetimes))]
 
 
 def _oldest(tx: Transaction, lifetimes: Lifetimes) -> tuple[str, str]:
-    """Return two times, which find the expired sessions. A session has expired if it was created no later than the
-    first time, or last used no later than the second time.
+    """Return two times. A session has expired if it was created at or before the first time. It has also expired
+    if it was last used at or before the second time.
     """
     return timestamps.to_text(tx.now - lifetimes.most), timestamps.to_text(tx.now - lifetimes.idle)
 
 
 def note_seen(tx: Transaction, seen: Iterable[tuple[str, str, int]]) -> None:
-    """Write the last use of sessions: the time, the client address and the session's id."""
+    """Write the last uses of sessions. Each item has the time, the client address and the id of the session."""
     tx.executemany("UPDATE sessions SET seen_at = ?, address = ? WHERE id = ?", seen)
 
 
 def caller_of(found: Found, demands_second_factor: bool) -> Caller:
-    """Return the caller with all rights that the user has in this session. `demands_second_factor` says whether
-    admins must have a second factor. Until they have set it up, `must_enrol` of the caller is True.
+    """Return the caller with all rights that the user has in this session.
+
+    With `demands_second_factor`, admins must have a second factor. The field `must_enrol` of the caller is True
+    for an admin who has not set up a second factor yet.
     """
     user = found.user.within(found.session.reach)
     must_enrol = needs_second_factor(user, demands_second_factor) and not found.has_second_factor

@@ -1,5 +1,5 @@
-"""The credentials of a user. When a change ends some of them, the pages show which ones, and the audit records
-this.
+"""The credentials of a user. Some changes end credentials. The pages then show which credentials ended, and the
+audit records them.
 """
 
 from typing import Final, NamedTuple
@@ -20,7 +20,7 @@ class Holdings(NamedTuple):
     """Whether there is a link to choose a new password."""
     sessions: int
     tokens: int
-    """`sessions` and `tokens` are numbers. They count only sessions and tokens that have not expired."""
+    """`sessions` and `tokens` are the numbers of the user's sessions and tokens that have not expired."""
 
 
 NONE: Final = Holdings(False, False, 0, 0)

@@ -1,4 +1,4 @@
-"""The pauses after failed sign-ins, in limited memory. `now` is monotonic time, in seconds."""
+"""The pauses after failed sign-ins. The memory for them is limited. `now` is monotonic time, in seconds."""
 
 from wmsd.base.dataclass import dataclass
 
@@ -8,7 +8,9 @@ FORGOTTEN_AFTER = 3600.0
 MOST_REMEMBERED = 10_000
 
 Key = tuple[str, str | None]
-"""An account and a client address. None stands for all addresses from which the account has never signed in."""
+"""An account and a client address. With None instead of an address, failures from several addresses are counted
+together.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +49,8 @@ class Pauses:
         self._failures.pop(key, None)
 
     def _forget_some(self) -> None:
-        """Forget a tenth of the stored failures: those whose pauses ended first. One call removes so many, because
-        sorting all of them is slow.
+        """Forget a tenth of the stored failures. Those whose pauses end first are forgotten. One call removes so
+        many, because it must sort all of them, which is slow.
         """
         by_end = sorted(self._failures, key=lambda key: self._failures[key].until)
         for key in by_end[: MOST_REMEMBERED // 10]:

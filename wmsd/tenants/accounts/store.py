@@ -22,14 +22,16 @@ USERS: Final = f"SELECT {USER_COLUMNS} FROM users ORDER BY email"
 
 
 def user_by_email(tx: Transaction, email: str) -> User | None:
-    """Return the user with this mailbox, or None. If several users share the mailbox, prefer the user with exactly
-    this address.
+    """Return the user with this e-mail address, or None. If several users have forms of this address, return the
+    user whose stored address is exactly `email` in lower case.
     """
     return next(users_with_mailbox(tx, email), None)
 
 
 def users_with_mailbox(tx: Transaction, email: str) -> Iterator[User]:
-    """Yield the users with this mailbox. Data from versions before 1.2 may have several."""
+    """Yield the users with this e-mail address. In data from versions before 1.2, several users may have the same
+    address in different Unicode forms.
+    """
     rows = (tx.record(USER_BY_EMAIL, (form,)) for form in forms_of_mailbox(email))
     return (_user(row) for row in rows if row is not None)
 
@@ -66,7 +68,9 @@ def time_zone_of(tx: Transaction, user_id: int) -> str | None:
 
 
 def set_time_zone(tx: Transaction, user_id: int, name: str | None) -> None:
-    """Store the user's time zone. None stands for the time zone of the company, or else of the installation."""
+    """Store the user's time zone. With None, remove it: the time zone of the company or the installation then
+    applies.
+    """
     tx.execute("DELETE FROM user_time_zones WHERE user_id = ?", (user_id,))
     if name is not None:
         tx.execute(CHOOSE_TIME_ZONE, (user_id, name))
@@ -124,8 +128,8 @@ DELETIONS: Final = (
     *("DELETE FROM tokens WHERE user_id = ?", "DELETE FROM sessions WHERE user_id = ?"),
     *("DELETE FROM user_companies WHERE user_id = ?", "DELETE FROM users WHERE id = ?"),
 )
-"""The statements that delete a user. The row in `users` comes last. Rows in tables that are not named here are
-deleted automatically with it.
+"""The statements that delete a user. The last one deletes the row in `users`. It also deletes all rows that refer
+to the user in tables that are not named here.
 """
 SET_RIGHTS: Final = "UPDATE users SET role = ?, abilities = ?, updated_at = ? WHERE id = ?"
 
@@ -143,8 +147,8 @@ def set_rights(
 
 
 def set_password(tx: Transaction, user_id: int, password_hash: str, link_creator: LinkCreator) -> None:
-    """Set a password that gives the user all of the user's rights. `link_creator` is the admin who set the
-    password, or who created its link.
+    """Set a password that gives the user all rights, so no right waits for a new password. `link_creator` is the
+    admin who set the password, or who created the link for the password.
     """
     columns = {
         "password_hash": password_hash,
@@ -183,8 +187,9 @@ KEEP_RECENT_SIGN_INS: Final = """
 
 
 def has_signed_in_from(tx: Transaction, email: str, address: str) -> bool:
-    """Return True if the active user with exactly this stored e-mail address has signed in from this client
-    address. Only the most recent MOST_ADDRESSES addresses are stored.
+    """Return True if the active user with the e-mail address `email` has signed in from this client address.
+    `email` must equal the stored address exactly. Only the latest MOST_ADDRESSES client addresses of a user are
+    stored.
     """
     return tx.value(HAS_SIGNED_IN_FROM, (email, address)) is not None
 

@@ -1,8 +1,7 @@
-"""Audit entries about the first use of a token from an address, so that a stolen token is noticed.
+"""Audit entries about the first use of a token from a network, so that admins notice a stolen token.
 
-Only tokens created by an admin are reported, because programs that sign in again have a new token each time. The
-user of a token decides from how many addresses it is used. Therefore at most twenty addresses per token are
-reported.
+Only tokens that an admin created are reported, because programs that sign in again have a new token each time. The
+user of a token could use it from very many addresses. Therefore at most twenty networks per token are reported.
 """
 
 import ipaddress
@@ -17,7 +16,9 @@ from wmsd.tenants.companies import store as companies
 USE: Final = "token.use"
 MOST_ADDRESSES: Final = 20
 NETWORK: Final = 64
-"""How many bits of an IPv6 address are compared. The other bits of a machine's address may change daily."""
+"""The number of bits of an IPv6 address that are compared. The other bits may change daily, although the machine
+is the same.
+"""
 OF_ADMINS: Final = """
     SELECT tokens.id, tokens.name, tokens.last_used_from, users.email
     FROM tokens JOIN users ON users.id = tokens.user_id
@@ -29,14 +30,14 @@ Known = dict[int, set[str]]
 class TokenAddresses:
     def __init__(self) -> None:
         self._known: Known | None = None
-        """The networks for which the audit already has an entry, by token id. They are read from the audit at the
-        first use.
+        """The networks that already have an audit entry, by token id. None until they are first needed: they are
+        then read from the audit.
         """
 
     def tell(self, tx: Transaction, uses: Iterable[Mapping[str, object]]) -> Known:
         """Write an audit entry for each use of a token from a new network. Return the new networks by token id.
 
-        Call this method before the uses are stored, and pass the result to `note_known` afterwards.
+        Call this method before you store the uses. After they are stored, pass the result to `note_known`.
         """
         by_id = {each["id"]: str(each["address"]) for each in uses}
         new: Known = {}

@@ -1,5 +1,5 @@
-"""API tokens in the browser: all users create and revoke their own tokens, and admins also create and revoke
-tokens of the users whom they manage.
+"""API tokens in the browser. All users create and revoke their own tokens. Admins also create and revoke tokens of
+the users whom they manage.
 """
 
 from datetime import timedelta
@@ -22,7 +22,8 @@ from wmsd.tenants.companies.schema import Message
 from wmsd.tenants.companies.unknown_codes import codes_in, errors_of_codes
 
 MOST_TOKENS: Final = 200
-"""A user with this number of valid tokens can get no further token here. Tokens received by signing in count too.
+"""The maximum number of valid tokens of a user. A user with this number cannot create another token here. Tokens
+that the user received by signing in are counted too.
 """
 
 
@@ -43,10 +44,10 @@ def _record(tx: Transaction, caller: Caller, id: int) -> Record:
 
 
 def _may_use_token(caller: Caller, token: Token, user: User) -> bool:
-    """Return True if the caller may see and revoke the token. The token must belong to the caller, or to a user
-    whom the caller manages.
+    """Return True if the caller may see and revoke the token. `user` is the user of the token.
 
-    Return False for a token of the caller that opens more companies than the caller's session.
+    The caller may manage tokens of users whom the caller manages. The caller may also manage own tokens, except
+    tokens that open a company that the caller's session does not open.
     """
     if may_manage(caller, user):
         return True
@@ -56,7 +57,7 @@ def _may_use_token(caller: Caller, token: Token, user: User) -> bool:
 
 @for_everybody(answer="record", returns=TokenRecord)
 def get_token_record(tx: Transaction, caller: Caller, id: int) -> Record:
-    """Get a token, without its text."""
+    """Get a token. The secret text of the token is not included."""
     return _record(tx, caller, id)
 
 
@@ -64,7 +65,7 @@ def get_token_record(tx: Transaction, caller: Caller, id: int) -> Record:
 def make_token(tx: Transaction, caller: Caller, body: TokenToMake) -> dict[str, object]:
     """Create a token.
 
-    The token's rights never exceed the rights that its user has at that time. The token is shown only once.
+    The token never has more rights than its user. The token is shown only once.
     """
     lifetimes = tx.service(TokenLifetimes)
     days = lifetimes.usual if body.days is None else body.days
@@ -114,8 +115,8 @@ def _is_usable(user: User, company_id: int) -> bool:
 def _user(tx: Transaction, caller: Caller, email: str | None) -> User | None:
     """Return the user of a new token, or None if the caller may not create tokens for this e-mail address.
 
-    The user may be the caller, with only the rights of the session, or an active user whom the caller manages. If
-    `email` is None, the user is the caller.
+    With `email` None, or with the caller's own address, return the caller with only the rights of the session.
+    Otherwise return an active user whom the caller manages.
     """
     user = store.user_by_id(tx, caller.actor.user_id or 0) if email is None else store.user_by_email(tx, email)
     if user is not None and user.id == caller.actor.user_id:

@@ -83,8 +83,8 @@ def active_tokens_of(tx: Transaction, user_id: int) -> int:
 
 
 def note_renewed(tx: Transaction, user_id: int, name: str) -> None:
-    """Mark the user's tokens with this name as renewed. Their expiry needs no attention, because another token
-    replaces them.
+    """Mark the user's tokens with this name as renewed. Another token replaces them, so wmsd does not warn that
+    they expire.
     """
     tx.execute("UPDATE tokens SET renewed = 1 WHERE user_id = ? AND name = ? AND NOT renewed", (user_id, name))
 
@@ -95,8 +95,8 @@ def revoke_tokens_of(tx: Transaction, user_id: int) -> int:
 
 
 def leave_company(tx: Transaction, company_id: int) -> int:
-    """Remove a company from the tokens that name it. Revoke tokens without any other company, and return how many
-    were revoked.
+    """Remove a company from all tokens that name it. A token that names only this company is revoked. Return the
+    number of revoked tokens.
     """
     revoked = tx.execute(REVOKE_OF_COMPANY, (tx.timestamp, company_id)).rowcount
     tx.execute(LEAVE_COMPANY, {"company_id": company_id})

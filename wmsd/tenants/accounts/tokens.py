@@ -1,7 +1,7 @@
 """API tokens: JWTs (RFC 7519) with HS256 only. Each token has a row in the database, so that it can be revoked.
 
-PyJWT is imported when the first token is seen, because it imports all of `cryptography`. That takes 40 ms, which a
-start does not need.
+PyJWT imports all of `cryptography`, which takes 40 ms. Therefore it is imported only when it is first needed, and
+not at the start of the program.
 """
 
 import base64
@@ -41,10 +41,11 @@ def issue(
     lifetime: timedelta,
     signed_in: bool,
 ) -> Issued:
-    """Issue a token, and insert its row. `company_ids` None stands for every company of its user.
+    """Issue a token, and insert its row. If `company_ids` is None, the token is valid for every company of its
+    user.
 
-    `signed_in` is True if the user received the token by signing in with a password, and False if an admin created
-    it.
+    `signed_in` is True if the user received the token by signing in with a password. It is False if an admin
+    created the token.
     """
     import jwt
 
@@ -74,10 +75,11 @@ def issue(
 
 
 def jti_of(token: str, keys: Mapping[str, str]) -> str | None:
-    """Return the id of the token (`jti`), or None if no key of the installation has signed the token. `keys` has
-    the secret keys by key id.
+    """Return the id of the token (`jti`). Return None if no key of the installation has signed the token. `keys`
+    has the secret keys by key id.
 
-    This function does not check whether the token is still valid. Only the token's row in the database says this.
+    This function does not check whether the token is still valid. The caller must check the token's row in the
+    database.
     """
     import jwt
 
@@ -104,8 +106,8 @@ def jti_of(token: str, keys: Mapping[str, str]) -> str | None:
 
 
 def _is_canonical(token: str) -> bool:
-    """Return True if the token is encoded exactly as `issue` encodes it. A lenient decoder would accept many texts
-    for one token.
+    """Return True if the token is encoded exactly as `issue` encodes tokens. Without this check, a decoder could
+    accept several different texts as the same token.
     """
     parts = token.split(".")
     try:
@@ -115,6 +117,8 @@ def _is_canonical(token: str) -> bool:
 
 
 def _recoded(part: str) -> str:
-    """Decode and re-encode base64url without padding (RFC 7515, section 2). Raise ValueError for other texts."""
+    """Decode and re-encode base64url without padding (RFC 7515, section 2). Raise ValueError if `part` is not
+    base64url.
+    """
     decoded = base64.b64decode(part + "=" * (-len(part) % 4), altchars=b"-_", validate=True)
     return base64.urlsafe_b64encode(decoded).rstrip(b"=").decode()

@@ -11,9 +11,11 @@ SECONDS: Final = 30
 DIGITS: Final = 6
 SECRET_BYTES: Final = 20
 SECRET: Final = re.compile(rf"[A-Z2-7]{{{SECRET_BYTES * 8 // 5}}}")
-"""A secret in base32."""
+"""The form of a secret: base32 text."""
 STEPS_AWAY: Final = (0, -1, 1)
-"""The accepted time steps, relative to the present step. Clocks differ, and users need time to type."""
+"""The time steps whose codes are accepted, relative to the present step. The neighbouring steps are accepted
+because clocks differ, and because users need time to type.
+"""
 
 
 def code_at(secret: str, step: int) -> str:
@@ -25,8 +27,8 @@ def code_at(secret: str, step: int) -> str:
 
 
 def step_of(secret: str, code: str, now: datetime, last_step: int) -> int | None:
-    """Return the time step of the code. Return None if the code is wrong, or if its step is not later than
-    `last_step`, the last accepted step.
+    """Return the time step to which the code belongs. Return None if the code is wrong. A code of the last
+    accepted step `last_step` or of an earlier step is also wrong.
     """
     current = int(now.timestamp()) // SECONDS
     steps = [current + away for away in STEPS_AWAY if current + away > last_step]

@@ -62,8 +62,8 @@ def get_user_record(tx: Transaction, caller: Caller, id: int) -> Record:
 def invite_user(tx: Transaction, caller: Caller, body: NewUser) -> dict[str, object]:
     """Invite a user.
 
-    The response has a one-time link at which the user chooses a password. The link is shown only once. If other
-    admins give the user companies later, the user needs another link to use these companies.
+    The response has a one-time link at which the user chooses a password. The link is shown only once. If another
+    admin later gives the user a company, the user needs a new link to use this company.
     """
     body = _with_codes(tx, caller, body)
     errors = _errors_of(tx, caller, body, ())
@@ -77,7 +77,7 @@ def invite_user(tx: Transaction, caller: Caller, body: NewUser) -> dict[str, obj
 
 @for_company_admins(answer="object", returns=Invitation, writes=True)
 def renew_invitation(tx: Transaction, caller: Caller, id: int) -> dict[str, object]:
-    """Create a link to a new password.
+    """Create a link at which a user chooses a new password.
 
     Use the link if the user has forgotten the password, or if new rights wait for a new password. The current
     password stays valid until the user chooses a new one.
@@ -93,11 +93,11 @@ def renew_invitation(tx: Transaction, caller: Caller, id: int) -> dict[str, obje
 def change_user(tx: Transaction, caller: Caller, id: int, body: UserSettingsPatch) -> Record:
     """Change a user.
 
-    If rights are taken away, the user and the user's tokens lose them from the next request on.
+    If you take rights away, the user and the user's tokens lose these rights from the next request on.
 
     New rights apply to sessions and tokens that are created from now on. Existing sessions and tokens get no new
-    rights. If another person may know the password, the new rights wait, and the response says so. They wait until
-    the user signs in by single sign-on, or chooses a password at a new link.
+    rights. If another person may know the password, the new rights wait, and the response says so. The user gets
+    the waiting rights by signing in with single sign-on, or by choosing a password at a new link.
     """
     user, before = _managed(tx, caller, id), json.loads(_record(tx, caller, id).json)
     settings = UserSettings(**{name: before[name] for name in UserSettings.model_fields} | body.given())
@@ -131,7 +131,7 @@ Settings = TypeVar("Settings", bound=UserSettings)
 
 
 def _with_codes(tx: Transaction, caller: Caller, settings: Settings) -> Settings:
-    """Return the settings with single codes in `company_codes`. A text with several codes is split."""
+    """Return the settings with one code per item in `company_codes`. An item with several codes is split."""
     own = [company for company in companies.companies(tx) if caller.may_use(company.id)]
     return settings.model_copy(update={"company_codes": codes_in(settings.company_codes, own)})
 
@@ -139,8 +139,8 @@ def _with_codes(tx: Transaction, caller: Caller, settings: Settings) -> Settings
 def _errors_of(
     tx: Transaction, caller: Caller, settings: UserSettings, kept: tuple[str, ...] | list[str]
 ) -> FieldErrors:
-    """Return the errors of the settings that this admin may not give to a user. The company codes in `kept` are
-    always allowed, because the user has these companies already.
+    """Return an error for each setting that this admin may not give to a user. `kept` are the codes of companies
+    that the user already has. These codes cause no error.
     """
     errors: FieldErrors = {}
     if settings.role == "platform-admin":
@@ -210,8 +210,8 @@ def end_user_access(tx: Transaction, caller: Caller, id: int) -> dict[str, objec
 def change_user_email(tx: Transaction, caller: Caller, id: int, body: UserEmail) -> Record:
     """Change a user's e-mail address.
 
-    The user signs in with the new address from now on. The password, sessions and tokens stay. A link that was
-    sent to the previous address ends.
+    The user signs in with the new address from now on. The password, sessions and tokens stay valid. A link that
+    was sent to the previous address is no longer valid.
     """
     user, email = _managed(tx, caller, id), body.email
     if email != user.email:

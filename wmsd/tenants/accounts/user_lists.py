@@ -15,13 +15,16 @@ from wmsd.tenants.accounts.store import user_by_email
 from wmsd.tenants.companies.record_lists import NOW, for_company_admins, for_everybody, record_list
 
 WITHIN: Final = "within"
-"""The name of a filter that callers cannot send: the ids of a company admin's companies."""
+"""The name of an internal filter, which callers cannot send. Its value is the ids of a company admin's companies.
+"""
 OWN: Final = "own"
-"""The name of a filter that callers cannot send: the id of the calling user, who sees their own tokens in addition
-to those of managed users.
+"""The name of an internal filter, which callers cannot send. Its value is the id of the caller, who sees own
+tokens in addition to the tokens of managed users.
 """
 REACHED: Final = "reached"
-"""The name of a filter that callers cannot send: the ids of the companies that the caller's session opens."""
+"""The name of an internal filter, which callers cannot send. Its value is the ids of the companies that the
+caller's session opens.
+"""
 IS_MANAGED: Final = f"""
     users.role <> 'platform-admin'
     AND EXISTS (SELECT 1 FROM user_companies WHERE user_id = users.id)
@@ -30,7 +33,7 @@ IS_MANAGED: Final = f"""
         WHERE user_id = users.id AND company_id NOT IN (SELECT value FROM json_each(:{WITHIN}))
     )
 """
-"""The condition of `rules.may_manage` for a company admin, in SQL."""
+"""The SQL condition that a company admin may manage the user. It has the same meaning as `rules.may_manage`."""
 CODES: Final = """
     SELECT json_group_array(companies.code ORDER BY companies.code) FROM companies WHERE companies.id IN
 """
@@ -45,15 +48,13 @@ WAITING_ABILITIES: Final = """
             AND value NOT IN (SELECT value FROM json_each(password_reach, '$.abilities'))
     )
 """
-"""The SQL that lists the abilities that wait for a new password. If the role waits too, the list is empty: the new
-role brings its abilities.
+"""The SQL that lists a user's abilities that wait for a new password. The list is empty if the role also waits,
+because the abilities come with the new role.
 """
 
 
 def managed_by(caller: Caller) -> dict[str, object]:
-    """Return the filter of the users whom the caller may manage. It is empty for a platform admin, who may manage
-    all users.
-    """
+    """Return the filter that selects the users whom the caller may manage. A platform admin needs no filter."""
     if caller.role == "platform-admin":
         return {}
     own = caller.company_ids if caller.role == "company-admin" else None
@@ -61,8 +62,8 @@ def managed_by(caller: Caller) -> dict[str, object]:
 
 
 def own_tokens(caller: Caller) -> dict[str, object]:
-    """Return the filters of the tokens that the caller may see: the caller's own tokens, and those of managed
-    users. They are empty for a platform admin, who may see all tokens.
+    """Return the filters that select the caller's own tokens and the tokens of the users whom the caller manages.
+    A platform admin needs no filters.
     """
     managed = managed_by(caller)
     if not managed:
@@ -71,7 +72,7 @@ def own_tokens(caller: Caller) -> dict[str, object]:
 
 
 def moment_in(tx: Transaction, days: int) -> str:
-    """Return the time `days` from now."""
+    """Return the time that is `days` days from now."""
     return timestamps.to_text(tx.now + timedelta(days=days))
 
 
@@ -117,15 +118,15 @@ USERS: Final = record_list(
 EMAIL: Final = "(SELECT users.email FROM users WHERE users.id = tokens.user_id)"
 IS_ACTIVE: Final = "revoked_at IS NULL AND (SELECT disabled_at IS NULL FROM users WHERE users.id = tokens.user_id)"
 SOON_DAYS: Final = 14
-"""How many days before the expiry of a token users are warned."""
+"""wmsd warns this many days before a token expires."""
 LEFT: Final = f"(unixepoch(expires_at) - unixepoch(:{NOW}))"
-"""The remaining seconds of a token."""
+"""The SQL of the number of seconds until a token expires."""
 IS_ENDING: Final = f"""
     revoked_at IS NULL AND NOT renewed AND expires_at > :{NOW} AND expires_at <= :expires_within
     AND (SELECT disabled_at IS NULL FROM users WHERE users.id = tokens.user_id)
 """
-"""The SQL condition that a valid token of an active user expires before a given time, and that no newer token
-replaces it.
+"""The SQL condition for a token that expires at or before `:expires_within`. The token is valid and belongs to an
+active user, and no newer token replaces it.
 """
 BEYOND: Final = f"""
     SELECT 1 FROM user_companies
@@ -133,7 +134,7 @@ BEYOND: Final = f"""
         AND (company_ids IS NULL OR company_id IN (SELECT value FROM json_each(company_ids)))
         AND company_id NOT IN (SELECT value FROM json_each(:{REACHED}))
 """
-"""The SQL that finds companies that the caller's own token opens, but the caller's session does not open."""
+"""The SQL that finds companies that a token of the caller opens, but the caller's session does not open."""
 TOKENS: Final = record_list(
     "token_records",
     "List your tokens, and the tokens of the users whom you manage, newest first.",

@@ -2,12 +2,13 @@
 
 Another person may have a session, a token or the password of a user. For example, the admin who created the user
 may have chosen a password at the link before the user did. Therefore sessions and tokens keep their reach when
-their user's reach grows.
+their user gets new rights.
 
-The password keeps its reach too, if the user gains rights in a company that the creator of the password's link
-does not administer. The new rights wait until the user signs in through a provider, or chooses another password.
-The link to that password must come from an admin who may give all these rights. If a right is taken away, all
-credentials of the user lose it immediately.
+The password sometimes keeps its reach too. This happens if the user gets rights in a company that the creator of
+the password's link does not administer. Then the new rights wait until the user signs in through a provider, or
+chooses another password. The link to that password must come from an admin who may give all these rights.
+
+If a user loses a right, all credentials of the user lose it immediately.
 """
 
 import json
@@ -41,10 +42,10 @@ TOKENS: Final = "SELECT id, abilities, company_ids FROM tokens WHERE user_id = ?
 def set_rights(
     tx: Transaction, before: User, role: Role, abilities: Sequence[str], company_ids: Iterable[int]
 ) -> None:
-    """Give a user other rights. `before` is the user with the previous rights.
+    """Give a user the rights `role`, `abilities` and `company_ids`. `before` is the user with the previous rights.
 
-    An open link ends if the role or the companies change, or if the creator of the link may not give the new
-    rights. The creator may still know the link.
+    An open link ends if the role or the companies change. It also ends if its creator may not give the new rights,
+    because the creator may still know the link.
     """
     store.set_rights(tx, before.id, role, abilities, company_ids)
     after = store.known_user(tx, before.id)
@@ -62,10 +63,10 @@ def set_rights(
 
 
 def shrink(tx: Transaction, user_id: int) -> None:
-    """Reduce the user's sessions and password to the user's present reach. Rights that wait in lost companies no
-    longer wait.
+    """Remove from the user's sessions and password all rights that the user no longer has. Waiting rights in lost
+    companies no longer wait.
 
-    Call this function after the user has lost companies in another way than by `set_rights`.
+    Call this function after the user has lost companies. After `set_rights`, the call is not necessary.
     """
     user = store.known_user(tx, user_id)
     _bound_sessions(tx, user, None)
@@ -73,10 +74,10 @@ def shrink(tx: Transaction, user_id: int) -> None:
 
 
 def _creator_companies(tx: Transaction, link_creator: LinkCreator) -> Companies:
-    """Return the companies that the creator of a link administered when the link was created, and still
-    administers. If the creator is not known, return all companies of the link.
+    """Return the companies that the creator of a link administered at the creation of the link and administers
+    now.
 
-    An admin who lost a company may still know the link.
+    If the creator is not recorded, return all companies of the link.
     """
     if link_creator.user_id is None:
         return link_creator.companies
@@ -107,10 +108,11 @@ def _bound_password(tx: Transaction, after: User, to: Reach | None) -> None:
 
 
 def _bound(had: Reach | None, to: Reach | None, after: User) -> str | None:
-    """Return the new limit of a credential as JSON, or None for no limit.
+    """Return the new limit of a credential's rights as JSON. Return None if the credential has all rights of its
+    user.
 
-    `had` is the previous limit. If it is None, `to` is the new limit. `after` is the user with the present reach,
-    which the limit never exceeds.
+    `had` is the previous limit. If it is None, use the limit `to`. `after` is the user with the present rights.
+    The new limit never contains more than these rights.
     """
     opened = had or to
     bound = None if opened is None else opened.both(after.reach)

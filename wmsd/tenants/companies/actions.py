@@ -26,7 +26,9 @@ def create_operator(tx: Transaction, new: NewOperator) -> int:
 
 
 class CameFrom(NamedTuple):
-    """The origin of an imported or copied company: the action and the details for its audit entry."""
+    """The origin of a company that was imported or copied. The audit entry of the company's creation has this
+    action and these details.
+    """
 
     action: str
     details: Mapping[str, object]
@@ -37,9 +39,9 @@ def create_company(
 ) -> int:
     """Create a company and return its id. Raise Problem (422) with all errors.
 
-    `create_file` is called with the id and the code, before the company is committed. It creates the company's
-    file. `came` is the origin of an imported or copied company. The code of such a company may contain any
-    characters.
+    `create_file` creates the company's file. This function calls it with the id and the code of the company, at
+    the end of the transaction. `came` is the origin of an imported or copied company. The code of such a company
+    may contain any characters.
     """
     errors = code_errors(tx, new.code) if came is None else codes_like(tx, new.code)
     operator = operator_of_code(tx, new.operator_code)
@@ -62,10 +64,11 @@ def create_company(
 
 
 def code_errors(tx: Transaction, code: str, of: int | None = None) -> FieldErrors:
-    """Return the errors of a code, for a new company or for the company with the id `of`.
+    """Return the errors in a company code. `of` is the id of the company that gets the code, or None for a new
+    company.
 
-    A code must work in a file name, and in a list of codes with commas and blanks between them. So it may have
-    only letters, digits, `-`, `_` and `.`.
+    A code is used in file names, and in lists with commas and blanks between the codes. So it may have only
+    letters, digits, `-`, `_` and `.`.
     """
     if not all(each.isalpha() or each.isdecimal() or each in "-_." for each in code):
         return {"code": ["may contain only letters, digits, -, _ and ."]}
@@ -74,7 +77,7 @@ def code_errors(tx: Transaction, code: str, of: int | None = None) -> FieldError
 
 def codes_like(tx: Transaction, code: str, of: int | None = None) -> FieldErrors:
     """Return an error if another company has this code, or a code that differs only in capital letters. Companies
-    that are being deleted count too. The company with the id `of` does not count.
+    that are being deleted are checked too. The company with the id `of` is not checked.
     """
     for company in store.every_company(tx):
         if company.id != of and company.code != code and company.code.casefold() == code.casefold():
@@ -94,7 +97,7 @@ def set_module(tx: Transaction, company_code: str, module: str, enabled: bool) -
 
 
 MOST_REASON: Final = 300
-"""How many characters the reason for a suspension may have. Users see the reason."""
+"""The maximum number of characters of the reason for a suspension. Users see the reason."""
 
 
 class Frozen(NamedTuple):
@@ -104,8 +107,8 @@ class Frozen(NamedTuple):
 
 
 def freeze_company(tx: Transaction, code: str) -> Frozen:
-    """Stop changes and webhooks of the company, until it is thawed or deleted. Raise Problem (404) if no company
-    has this code.
+    """Freeze the company: stop its changes and webhooks until it is thawed or deleted. Raise Problem (404) if no
+    company has this code.
     """
     company = company_of_code(tx, code)
     if company.frozen_at is not None:
@@ -116,7 +119,9 @@ def freeze_company(tx: Transaction, code: str) -> Frozen:
 
 
 def thaw_company(tx: Transaction, code: str) -> bool:
-    """End the freeze. Return True if the company was frozen. Raise Problem (404) if no company has this code."""
+    """Thaw the company: end its freeze. Return True if the company was frozen. Raise Problem (404) if no company
+    has this code.
+    """
     company = company_of_code(tx, code)
     if company.frozen_at is None:
         return False
@@ -126,8 +131,8 @@ def thaw_company(tx: Transaction, code: str) -> bool:
 
 
 def suspend_company(tx: Transaction, code: str, because: str | None) -> bool:
-    """Suspend the company, so that no user can use it until it is resumed. Return True if it was not suspended
-    before. Raise Problem: 404 if no company has this code, 422 if the reason is too long.
+    """Suspend the company, so that no user can use it until it is resumed. Return False if it was already
+    suspended. Raise Problem: 404 if no company has this code, 422 if the reason is too long.
     """
     company = company_of_code(tx, code)
     if because is not None and len(because) > MOST_REASON:

@@ -33,7 +33,9 @@ from wmsd.tenants.companies.schema import (
 )
 
 WITHIN: Final = "within"
-"""The name of a filter that callers cannot send: the ids of the companies that the caller may see."""
+"""The name of an internal filter, which callers cannot send. Its value is the ids of the companies that the caller
+may see.
+"""
 OPERATOR_CODE: Final = "(SELECT operators.code FROM operators WHERE operators.id = companies.operator_id)"
 MODULES_ON: Final = """
     (SELECT json_group_array(module ORDER BY module) FROM company_modules WHERE company_id = companies.id)
@@ -87,7 +89,7 @@ AUDIT: Final = record_list(
 
 @dataclass(frozen=True, slots=True)
 class CompanyFileMaker:
-    """A function that creates the file of a new company. Its arguments are the company's id and code."""
+    """Contains the function `make`, which creates the file of a new company from the company's id and code."""
 
     make: Callable[[int, str], None]
 
@@ -102,7 +104,7 @@ def _company_record(tx: Transaction, caller: Caller, id: int) -> Record:
 def choose_company_time_zone(tx: Transaction, caller: Caller, id: int, body: CompanyTimeZoneChoice) -> Record:
     """Choose the time zone of a company.
 
-    The company's days begin and end by this time zone.
+    The time zone decides when a day of the company begins and ends.
     """
     before = json.loads(_company_record(tx, caller, id).json)
     if body.time_zone != before["time_zone"]:
@@ -131,7 +133,7 @@ def create_company_record(tx: Transaction, caller: Caller, body: CompanyToMake) 
 def change_company_record(tx: Transaction, caller: Caller, id: int, body: CompanySettingsPatch) -> Record:
     """Change a company.
 
-    A module that is switched off is off from the next request on.
+    If you switch a module off, this takes effect from the next request on.
     """
     before: dict[str, Any] = json.loads(_company_record(tx, caller, id).json)
     given = body.given()

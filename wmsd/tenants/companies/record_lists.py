@@ -1,5 +1,5 @@
-"""Records of the installation that admins read in the browser: lists by page and by cursor, and one record by its
-id.
+"""Records of the installation that admins read in the browser. An admin can list records by page or by cursor, and
+get one record by its id.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +23,9 @@ for_everybody = partial(administration, role="member")
 for_company_admins = partial(administration, role="company-admin")
 for_platform_admins = partial(administration, role="platform-admin")
 NOW: Final = "now"
-"""The name of the SQL parameter with the current time. It is passed like a filter, but callers cannot send it."""
+"""The name of an SQL parameter with the current time. The parameter is passed like a filter, but callers cannot
+send it.
+"""
 Filters = Callable[[Transaction, Query, Caller], Mapping[str, object]]
 
 
@@ -33,13 +35,13 @@ def filters_asked(tx: Transaction, query: Query, caller: Caller) -> Mapping[str,
 
 
 def filters_at_present(tx: Transaction, query: Query, caller: Caller) -> Mapping[str, object]:
-    """Return the filters that the caller has sent, and the current time."""
+    """Return the filters that the caller has sent, and the current time as the filter `NOW`."""
     return query.filters() | {NOW: tx.timestamp}
 
 
 class RecordList(NamedTuple):
-    """A list of records for admins. `noun` is the name of a record in error messages, or "" if no operation gets a
-    single record.
+    """A list of records for admins. `noun` is what error messages call a record, such as "user". It is "" if no
+    operation gets a single record.
     """
 
     noun: str
@@ -49,8 +51,9 @@ class RecordList(NamedTuple):
     by_cursor: Operation
 
     def one(self, tx: Transaction, id: int) -> Record:
-        """Return a record. Raise Problem (404) if there is no such record. The caller checks whether the user may
-        see it.
+        """Return the record with this id. Raise Problem (404) if there is no such record.
+
+        This method does not check whether the user may see the record. The caller of the method must check this.
         """
         sql = f"SELECT {self.record} FROM {self.table} WHERE id = :id"
         text = tx.find_text(sql, {"id": id, NOW: tx.timestamp})
@@ -75,11 +78,12 @@ def record_list(
     orders: Sequence[str] = ("id",),
 ) -> RecordList:
     """Create the list of a table, with its operations `list_NAME` and `walk_NAME`. `says` and `cursor_says` are
-    the descriptions of the operations. `declare` is their decorator, such as `for_company_admins`.
+    the descriptions of these operations. `declare` is the decorator of the operations, such as
+    `for_company_admins`.
 
-    `columns` has the SQL of fields that are not simply a column, and `conditions_of` the SQL of such filters.
-    `hidden` has the conditions of filters that callers cannot send. `filters` returns the values of all filters.
-    `sort` is the default order of a page, and must be one of `orders`.
+    `columns` has the SQL of fields that are not simply a column. `conditions_of` has the SQL of filters that do
+    not simply compare a column. `hidden` has the SQL of filters that callers cannot send. `filters` returns the
+    values of all filters. `sort` is the default order of a page, and must be one of `orders`.
     """
     own = {NOW: f"(:{NOW} IS NOT NULL)"} | dict(hidden or {})
     listing = Listing(table, "id", conditions(query, **(conditions_of or {})) | own, "")
@@ -108,8 +112,8 @@ def record_list(
 
 
 def _searched(tx: Transaction, values: Mapping[str, object]) -> Mapping[str, object]:
-    """Return the filters. If `search` is one of them, normalise its text with `plain`, and define the SQL function
-    `plain` for the conditions.
+    """Return the filters, with the text of the filter `search` normalised by `plain`. If there is such a filter,
+    also define `plain` as an SQL function, which the conditions use.
     """
     if "search" not in values:
         return values

@@ -96,7 +96,7 @@ class InstallationName(Input):
 
 
 class CompanyToMake(NewCompany):
-    """A new company. All modules are on unless some are named."""
+    """A new company. If no modules are named, all modules are on."""
 
     modules: Modules = [*MODULES]
 
@@ -193,7 +193,7 @@ class AuditEntry(Model):
     address: str | None
     details: dict[str, Change] | None
     record: str | None
-    """The company's record that the entry is about: the company's id, the kind and the record's id, such as
+    """The company's record that was changed: the company's id, the kind of record and the record's id, such as
     1/article/17.
     """
 

@@ -60,7 +60,7 @@ CODES: Final = "SELECT id, code FROM companies ORDER BY id"
 
 
 def codes(tx: Transaction) -> dict[int, str]:
-    """Return the codes of all companies, by id. Only the table of companies is read."""
+    """Return the codes of all companies, by id. It only reads the table of companies."""
     return dict(tx.rows(CODES))
 
 
@@ -73,8 +73,8 @@ KEEP_MARK: Final = """
 
 
 def marks(tx: Transaction) -> dict[int, HighWaterMark]:
-    """Return the high-water marks of the companies' files, by company id. Return an empty dict if platform.db was
-    written by a version without this table.
+    """Return the high-water mark of each company's file, by company id. Return an empty dict if an older version
+    of wmsd, which does not store these marks, has written platform.db.
     """
     if not tx.value("SELECT count(*) FROM sqlite_schema WHERE name = 'high_water_marks'"):
         return {}
@@ -117,14 +117,16 @@ NOTE_HELD_BEFORE: Final = "UPDATE companies SET held_before = ? WHERE id = ? AND
 
 
 def note_held_before(tx: Transaction, held: Mapping[int, int]) -> None:
-    """Store how many bytes each company occupied before wmsd limited its share of the disk. `held` has the numbers
-    by company id. Numbers that were stored before stay.
+    """Store how many bytes each company used before wmsd began to limit each company's disk space. `held` has the
+    numbers of bytes by company id. A number that is already stored does not change.
     """
     tx.executemany(NOTE_HELD_BEFORE, [(size, company_id) for company_id, size in held.items()])
 
 
 def set_state(tx: Transaction, company_id: int, columns: Mapping[str, str | None]) -> None:
-    """Freeze, thaw, suspend or resume a company. Its record and `updated_at` do not change."""
+    """Freeze, thaw, suspend or resume a company. `columns` has the new values, such as `frozen_at`. `updated_at`
+    does not change.
+    """
     tx.execute(update_sql("companies", columns), {**columns, "id": company_id})
 
 
@@ -209,8 +211,8 @@ CAME_FROM: Final = """
 
 
 def came_from(tx: Transaction, origin: str) -> list[str]:
-    """Return the codes of the existing companies that were imported from the company `origin`, according to the
-    audit. `origin` contains the id of the installation and of the company.
+    """Return the codes of the existing companies that were imported from the company `origin`. The audit shows
+    this. `origin` has the id of the original company's installation, and the company's id there.
     """
     return [code for (code,) in tx.rows(CAME_FROM, (origin,))]
 
@@ -224,14 +226,14 @@ FIND: Final = """
         AND id > :after
     ORDER BY id DESC LIMIT :limit
 """
-"""The SQL of audit entries. A filter by subject also finds sites and webhooks of a company, because their subjects
-begin with the company's code and a blank.
+"""The SQL that finds audit entries. A filter by a company's code also finds entries about its sites and webhooks:
+their subjects begin with the code and a blank.
 """
 
 
 def audit_entries(tx: Transaction, **filters: str | int | None) -> list[dict[str, Any]]:
-    """Return the last `limit` matching entries, the oldest first. The other filters are the parameters of `FIND`.
-    A filter that is None matches every entry.
+    """Return the last `limit` entries that match the filters, the oldest first. `filters` has the parameters of
+    `FIND`. A filter that is None matches every entry.
     """
     tx.define("plain", plain)
     who = filters.get("who")

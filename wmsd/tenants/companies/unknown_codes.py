@@ -12,7 +12,7 @@ from wmsd.contract.context import Company
 
 SEPARATORS: Final = re.compile(r"[,;\s]+")
 MOST_HINTS: Final = 5
-"""How many hints one response may contain. Each hint searches all companies."""
+"""The maximum number of hints in one response. The number is limited because each hint searches all companies."""
 MOST_LOOKED_AT: Final = 1000
 LONGEST_LOOKED_AT: Final = 255
 
@@ -26,8 +26,8 @@ class Named(Protocol):
 
 
 def names_apart(companies: Collection[Named]) -> dict[str, str]:
-    """Return a distinct display name for each company, by code. The name is followed by the code if two companies
-    have the same name.
+    """Return a display name for each company, by code. The display name is the name of the company. If several
+    companies have this name, the code follows in brackets.
     """
     numbers = Counter([each.name for each in companies])
     return {
@@ -36,10 +36,10 @@ def names_apart(companies: Collection[Named]) -> dict[str, str]:
 
 
 def codes_in(typed: Iterable[str], known: Sequence[Company]) -> list[str]:
-    """Return the company codes in the typed texts.
+    """Return the company codes in the typed lines.
 
-    A line with several codes is split at commas and blanks, unless the whole line is the code or the name of a
-    company.
+    A line with several codes is split at commas and blanks. It is not split if the whole line is the code or the
+    name of a company.
     """
     whole = {company.code for company in known}
     names = {plain(company.name) for company in known}
@@ -51,11 +51,11 @@ def codes_in(typed: Iterable[str], known: Sequence[Company]) -> list[str]:
 
 
 def hints(typed: str, known: Sequence[Company], earlier: int = 0) -> list[str]:
-    """Return sentences to add to the error about an unknown code. They say which company has the name that was
-    typed, or which code is most similar.
+    """Return sentences for the error about the unknown code `typed`. A sentence names the code of the company that
+    has the typed name, or else the most similar code.
 
-    `known` are the companies that the user may see. `earlier` is the number of earlier errors in the response. If
-    it reaches MOST_HINTS, the list is empty.
+    `known` are the companies that the user may see. `earlier` is the number of errors before this error in the
+    response. If `earlier` is at least MOST_HINTS, return no sentences.
     """
     if earlier >= MOST_HINTS:
         return []
@@ -68,8 +68,8 @@ def hints(typed: str, known: Sequence[Company], earlier: int = 0) -> list[str]:
 def errors_of_codes(
     codes: Iterable[str], known: Sequence[Company], *, sentence: Callable[[str], str], but: Container[str] = ()
 ) -> FieldErrors:
-    """Return an error of `company_codes` for each unknown code. The codes of the companies in `known` are known,
-    and the codes in `but`. `sentence` returns the error text for a code.
+    """Return an error in `company_codes` for each unknown code. A code is known if it is in `but`, or if a company
+    in `known` has it. `sentence` returns the error text for a code.
     """
     right = {company.code for company in known}
     wrong = [(place, code) for place, code in enumerate(codes) if code not in right and code not in but]
@@ -80,8 +80,8 @@ def errors_of_codes(
 
 
 def company_named(code: str, known: Sequence[Company], field: str) -> Company:
-    """Return the known company with this code. If there is none, raise Problem (422) with an error of `field`, the
-    field of the request with the code.
+    """Return the company in `known` with this code. If there is none, raise Problem (422). `field` is the name of
+    the request's field that has the code.
     """
     found = next((company for company in known if company.code == code), None)
     if found is None:
@@ -96,8 +96,8 @@ def similar_code(typed: str, known: Sequence[Named]) -> str | None:
 
 
 def _meant(typed: str, known: Sequence[Named]) -> tuple[str | None, str | None]:
-    """Return two codes, of which at least one is None: the code of the company whose name was typed, and the most
-    similar code.
+    """Return two codes: the code of the company whose name was typed, and the code that is most similar to the
+    typed text. Each of them may be None. The second one is always None if the first one is found.
     """
     if len(typed) > LONGEST_LOOKED_AT:
         return None, None

@@ -1,6 +1,6 @@
 """Secrets that let in anyone who has them: links, sessions and bearer tokens. Only their hashes are stored.
 
-A bearer token, of the platform or of a site, is accepted for another day after it was replaced.
+The platform and the sites have bearer tokens. If such a token is replaced, it is still accepted for another day.
 """
 
 import hashlib
@@ -44,7 +44,7 @@ def secret_hash(secret: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Bearer(Generic[Owner]):
-    """A stored token, in the form that the process holds in memory."""
+    """A stored token, as the program keeps it in memory."""
 
     hash: str
     owner: Owner
@@ -52,14 +52,15 @@ class Bearer(Generic[Owner]):
 
 
 def bearer_of(hash_: str, expires_at: str | None, owner: Owner) -> Bearer[Owner]:
-    """Return the token of a database row."""
+    """Create a `Bearer` from the values of a database row."""
     return Bearer(hash_, owner, None if expires_at is None else timestamps.from_text(expires_at))
 
 
 def owner_of(token: str, known: Iterable[Bearer[Owner]], now: datetime) -> Owner | None:
     """Return the owner of the token, or None if the token is unknown or expired.
 
-    Every known token is compared in constant time, so that response times do not reveal a match.
+    The token is compared with every token in `known`, in constant time. So the response time does not show whether
+    a token matches.
     """
     digest = secret_hash(token)
     same = [each for each in known if hmac.compare_digest(each.hash, digest)]
@@ -67,12 +68,12 @@ def owner_of(token: str, known: Iterable[Bearer[Owner]], now: datetime) -> Owner
 
 
 def end_of_replaced(tx: Transaction) -> str:
-    """Return the time until which a token is still accepted after it is replaced now."""
+    """Return the time at which a token that is replaced now becomes invalid."""
     return timestamps.to_text(tx.now + GRACE)
 
 
 def note_uses(tx: Transaction, table: str, uses: Iterable[Mapping[str, object]]) -> None:
-    """Note the last use of tokens. Each use has the token's `id` in `table`, the time (`at`) and the client
-    address (`address`).
+    """Store the last uses of tokens. Each use has the token's `id` in the table `table`, the time (`at`) and the
+    client address (`address`).
     """
     tx.executemany(NOTE_USE.format(table), uses)

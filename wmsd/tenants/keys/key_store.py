@@ -15,8 +15,8 @@ KEEP_KEYS: Final = """
 
 SECRET: Final = "SELECT value FROM secrets WHERE name = ?"
 KEY_SECRETS: Final = ("cursor", "vault")
-"""The names of the secrets that are keys. One signs cursors. The other encrypts texts that must not be readable in
-a file.
+"""The names of the two secrets that are keys. `cursor` signs cursors. `vault` encrypts texts that must not be
+readable in a database file.
 """
 
 
@@ -27,7 +27,9 @@ def signing_keys(tx: Transaction) -> list[tuple[str, str]]:
 
 
 def add_signing_key(tx: Transaction, kid: str, secret: str) -> None:
-    """Add a key, which signs from now on. The previous key is still accepted, and older keys are deleted."""
+    """Add a key, which signs all tokens from now on. Tokens with the previous key are still accepted. Older keys
+    are deleted.
+    """
     tx.execute(ADD_KEY, (kid, tx.service(MasterKey).seal(secret), tx.timestamp))
     tx.execute(KEEP_KEYS)
 
@@ -60,7 +62,7 @@ def set_key_secret(tx: Transaction, name: str, value: str) -> None:
 
 
 def reseal(tx: Transaction, new: MasterKey) -> None:
-    """Encrypt the signing keys and the key secrets again, with the newest secret of `new`."""
+    """Decrypt the signing keys and the key secrets, and encrypt them with the newest secret of `new`."""
     for kid, key in signing_keys(tx):
         tx.execute("UPDATE signing_keys SET secret = ? WHERE kid = ?", (new.seal(key), kid))
     for name, value in key_secrets(tx).items():

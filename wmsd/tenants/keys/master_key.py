@@ -13,9 +13,11 @@ SEALED: Final = "sealed:"
 class MasterKey:
     """The secrets of the key file. They encrypt (seal) and decrypt (unseal) texts.
 
-    `load` returns the secrets in the file, the newest last. It is called again before each `seal`, and when
-    `unseal` needs an unknown secret, because another process may have changed the file. If `file` is "", there are
-    no secrets, and texts stay in clear text. The methods raise the same errors as `load`.
+    `load` reads the secrets from the file, the newest last. Another process may have changed the file. Therefore
+    `load` is called before each `seal`, and if `unseal` finds no matching secret.
+
+    If `file` is "", there are no secrets, and `seal` does not encrypt. The methods raise the same errors as
+    `load`.
     """
 
     def __init__(self, file: str, load: Callable[[], Sequence[str]]) -> None:
@@ -36,8 +38,8 @@ class MasterKey:
         return f"{SEALED}{[*self._vaults.values()][-1].seal(text)}" if self._vaults else text
 
     def unseal(self, kept: str) -> str:
-        """Decrypt a text that `seal` has encrypted. Return any other text unchanged. Raise StorageError if the key
-        file lacks the secret of the text.
+        """Decrypt a text that `seal` has encrypted. Return any other text unchanged. Raise StorageError if the
+        secret that encrypted the text is not in the key file.
         """
         if not kept.startswith(SEALED):
             return kept

@@ -25,7 +25,9 @@ class KnownPhrase(NamedTuple):
     checked_at: str | None = None
     """When a user last typed the phrase, or None if no user has typed it yet."""
     replaced_at: str | None = None
-    """The time when the phrase was replaced. It cannot open later backups, but it still opens earlier backups."""
+    """The time when another phrase replaced this phrase. It opens backups from before this time, but no later
+    ones.
+    """
 
     @property
     def fingerprint(self) -> str:
@@ -43,21 +45,21 @@ DECLINE: Final = "INSERT OR IGNORE INTO recovery_phrase_declined (one, declined_
 
 
 def every(tx: Transaction) -> list[KnownPhrase]:
-    """Return all recovery phrases of the past and present, the newest first. Return an empty list if platform.db
+    """Return all recovery phrases, including replaced ones, the newest first. Return an empty list if platform.db
     was written by a version without recovery phrases.
     """
     return [KnownPhrase(*row) for row in tx.rows(PHRASES)] if tx.value(HAS_TABLE) else []
 
 
 def in_use(tx: Transaction) -> list[KnownPhrase]:
-    """Return the phrases in use, the newest first: the checked phrase, and a later phrase that is not checked yet.
-    Every phrase in use can open the next backup.
+    """Return the phrases that can open the next backup, the newest first. These are the phrase that a user has
+    checked, and a newer phrase that still waits for the check.
     """
     return [each for each in every(tx) if each.replaced_at is None]
 
 
 def checked(phrases: list[KnownPhrase]) -> KnownPhrase | None:
-    """Return the phrase in use that a user has typed as a check, or None if there is none."""
+    """Return the first of `phrases` that a user has checked by typing the words, or None."""
     return next((each for each in phrases if each.checked_at is not None), None)
 
 
@@ -67,10 +69,10 @@ def declined_at(tx: Transaction) -> str | None:
 
 
 def add(tx: Transaction, recipient: str, replaces: str | None) -> None:
-    """Add the phrase with this recipient. A user must check it next.
+    """Add a new phrase, whose public key is `recipient`. Then a user must check the phrase.
 
-    `replaces` is the fingerprint of the checked phrase that the caller wants to replace, or None. That phrase
-    stays in use until the check. Raise Problem (409) if another phrase is in use.
+    `replaces` is the fingerprint of the checked phrase that this phrase will replace, or None. The checked phrase
+    stays in use until the new one is checked. Raise Problem (409) if `replaces` is not the checked phrase in use.
     """
     now_checked = checked(in_use(tx))
     known = None if now_checked is None else now_checked.fingerprint
@@ -87,8 +89,8 @@ def add(tx: Transaction, recipient: str, replaces: str | None) -> None:
 
 
 def check(tx: Transaction, recipient: str) -> KnownPhrase:
-    """Record that a user has typed the phrase with this recipient, and return the phrase. From now on, only this
-    phrase is in use. Raise Problem (422) if the phrase was not in use.
+    """Record that a user has typed the words of the phrase with this recipient, and return the phrase. From now
+    on, only this phrase is in use. Raise Problem (422) if the phrase was not in use.
     """
     typed = next((each for each in every(tx) if each.recipient == recipient), None)
     if typed is None or typed.replaced_at is not None:

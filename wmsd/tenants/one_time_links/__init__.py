@@ -1,1 +1,1 @@
-"""One-time links: they let in the first admin, and the user who has started the demo."""
+"""One-time links: they let in the first admin, and a visitor who has started the demo."""

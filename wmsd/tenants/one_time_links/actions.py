@@ -25,13 +25,13 @@ from wmsd.tenants.keys.bearers import secret_hash
 
 @dataclass(frozen=True, slots=True)
 class OneTimeLink:
-    """A one-time link. `name` is the name of the secret under which the hash is stored."""
+    """A one-time link. The hash of its code is stored in the table of secrets under `name`."""
 
     name: str
     lifetime: timedelta
 
     def offer(self, tx: Transaction) -> str:
-        """Create a new code for the link, in place of any earlier code, and return it."""
+        """Create a new code for the link, and return it. The code replaces any earlier code."""
         code = tx.ids.secret()
         key_store.set_secret(tx, self.name, f"{timestamps.to_text(tx.now + self.lifetime)} {secret_hash(code)}")
         return code
@@ -65,8 +65,8 @@ letting_in = partial(for_strangers, returns=BegunSession, limit="sign-in", max_b
 
 
 def offer_first_admin(tx: Transaction) -> str | None:
-    """Create a new code for the link to become the first admin, in place of any earlier code, and return it.
-    Return None if there is already an admin.
+    """Create a new code for the link with which a user becomes the first admin, and return it. The code replaces
+    any earlier code. Return None if there is already an admin.
     """
     if store.has_admin(tx):
         FIRST_ADMIN.end(tx)
@@ -88,7 +88,7 @@ def is_first_admin_wanted(tx: Transaction) -> dict[str, object]:
 
 
 def _check_first_admin(tx: Transaction, code: str) -> None:
-    """Raise Problem (404) if the link is used, expired or wrong, or if there is already an admin."""
+    """Raise Problem (404) if the code of the link is used, expired or wrong, or if there is already an admin."""
     if store.has_admin(tx):
         raise Problem("NOT_FOUND", "This installation has an admin already.")
     FIRST_ADMIN.check(tx, code)

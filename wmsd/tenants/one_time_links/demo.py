@@ -1,6 +1,4 @@
-"""The people of the demo, and the links by which a user signs in as one of them. None of these people has a
-password.
-"""
+"""The users of the demo, and the links that let a visitor sign in as one of them. Demo users have no password."""
 
 from datetime import timedelta
 from typing import Final
@@ -23,7 +21,7 @@ LIFETIME: Final = timedelta(hours=24)
 
 @dataclass(frozen=True, slots=True)
 class DemoPerson:
-    """A person of the demo. `work` is the set of abilities, or None for the admin."""
+    """A user of the demo. `work` is the set of abilities, or None for the admin."""
 
     email: str
     name: str
@@ -41,7 +39,7 @@ PEOPLE: Final = (ADMIN, OFFICE_WORKER, WAREHOUSE_WORKER)
 
 @for_strangers(returns=DemoPeople, limit="open")
 def look_for_demo(tx: Transaction, query: LinkQuery) -> dict[str, object]:
-    """List the demo people that the link offers."""
+    """List the demo users that the link offers."""
     people = _people(_owner(tx, query.code))
     return {
         "data": [{"email": each.email, "name": each.name, "work": each.work and each.work.name} for each in people]
@@ -50,9 +48,9 @@ def look_for_demo(tx: Transaction, query: LinkQuery) -> dict[str, object]:
 
 @letting_in()
 async def open_demo(service: SignInService, body: DemoEntry, call: FromBrowser) -> dict[str, object]:
-    """Open the demo, signed in as one of its people.
+    """Open the demo, signed in as one of its users.
 
-    The default is the person to whom the link belongs.
+    The default is the user to whom the link belongs.
     """
 
     def begin(tx: Transaction) -> str:
@@ -68,7 +66,7 @@ async def open_demo(service: SignInService, body: DemoEntry, call: FromBrowser) 
 
 
 def _owner(tx: Transaction, code: str) -> DemoPerson:
-    """Return the person whose link has this code. Raise Problem (404) if the code opens no link now."""
+    """Return the demo user whose link has this code. Raise Problem (404) if the code opens no link now."""
     for each in PEOPLE:
         if each.link.fits(tx, code):
             return each
@@ -76,7 +74,7 @@ def _owner(tx: Transaction, code: str) -> DemoPerson:
 
 
 def _people(owner: DemoPerson) -> tuple[DemoPerson, ...]:
-    """Return the demo users that can be chosen with the link of `owner`. With the admin's link, every demo user
-    can be chosen.
+    """Return the demo users that a visitor with the link of `owner` can choose. The admin's link offers all demo
+    users. Any other link offers only its owner.
     """
     return PEOPLE if owner is ADMIN else (owner,)

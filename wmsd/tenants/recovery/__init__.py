@@ -1,1 +1,1 @@
-"""Tasks after a restore: create lost things again, and check access that works again."""
+"""Tasks after a restore: create again what was lost, and check access that works again."""

@@ -1,7 +1,6 @@
-"""The operations of the list of tasks after a restore: read the list, and settle its entries.
+"""The operations on the list of tasks after a restore: read the list, and settle its entries.
 
-An admin decides how to settle an entry. Some entries are settled automatically, when the lost thing is created
-again.
+An admin decides how to settle an entry. But if a lost thing is created again, its entry is settled automatically.
 """
 
 from collections.abc import Iterable
@@ -34,8 +33,8 @@ OF_ACCESS: Final = "cannot be dismissed, because it is an access, not something 
 def list_recovery(tx: Transaction) -> dict[str, Any]:
     """List the tasks after a restore.
 
-    The list has everything that must be created again, and all access that the restore may have brought back. Each
-    entry stays open until it is settled.
+    Some entries are things that must be created again. The others are access that the restore may have brought
+    back. Each entry stays open until it is settled.
     """
     entries = [_shown(entry) for entry in store.open_entries(tx)]
     return {
@@ -87,8 +86,8 @@ def confirm_access(tx: Transaction, body: RecoveryChoice) -> dict[str, Any]:
 def end_access(tx: Transaction, caller: Caller, body: EndedAccess) -> dict[str, Any]:
     """End access that a restore may have brought back.
 
-    Users are disabled, and the tokens of sites and of the platform are revoked. With `keep_users`, a user may sign
-    in again: only the user's tokens are revoked, and the user's sessions end.
+    Users are disabled, and the tokens of sites and of the platform are revoked. With `keep_users`, users are not
+    disabled: their tokens are revoked and their sessions end, but they may sign in again.
     """
     chosen = _chosen(tx, body, store.ACCESS, OF_LOST)
     if body.every:
@@ -115,10 +114,11 @@ def _end(tx: Transaction, caller: Caller, entry: Entry, keeps_user: bool) -> Non
 
 
 def _chosen(tx: Transaction, choice: RecoveryChoice, kinds: Iterable[str], otherwise: str) -> list[Entry]:
-    """Return the open entries that `choice` selects: entries by their ids, or every entry of these `kinds`.
+    """Return the open entries that `choice` selects: entries by their ids, or with `every`, all entries of these
+    `kinds`.
 
-    Raise Problem (422) for an unknown id, and if `choice` does not have either ids or `every`. For an entry of
-    another kind, raise it with the text `otherwise`.
+    Raise Problem (422) if an id is unknown or belongs to an entry of another kind. `otherwise` is the error text
+    for another kind. Also raise it if `choice` has both ids and `every`, or neither.
     """
     ids = choice.entries
     if bool(ids) == choice.every:
@@ -137,9 +137,9 @@ def _chosen(tx: Transaction, choice: RecoveryChoice, kinds: Iterable[str], other
 
 
 def _settled(tx: Transaction, chosen: list[Entry], how: How, action: str, ended: int | None = None) -> int:
-    """Settle the entries, and record each in the audit. Return how many entries were settled.
+    """Settle the entries, and record each of them in the audit. Return how many entries were settled.
 
-    If `ended` is given, return `ended`: ending the access of the entries has settled them before this call.
+    The caller passes `ended` if it has already settled the entries by ending access. Then return `ended`.
     """
     done = store.finish(tx, [entry["id"] for entry in chosen], how, tx.actor.name)
     for entry in chosen:

@@ -1,4 +1,4 @@
-"""The sentences about the tasks after a restore, as findings. The fields of a task fill the placeholders."""
+"""The texts of the tasks after a restore. They are findings, with placeholders for the fields of a task."""
 
 from collections.abc import Mapping
 from typing import Any, Final

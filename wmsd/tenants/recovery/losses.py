@@ -1,7 +1,7 @@
-"""Creates the list of tasks after a restore, at the first opening of platform.db, or when its keys are created
-again.
+"""Creates the list of tasks after a restore. This happens when platform.db is first opened, or when lost keys are
+replaced.
 
-The same transaction creates the list and the keys, so that no task is forgotten.
+The list and the new keys are created in one transaction, so that no task can be missing.
 """
 
 from typing import Final
@@ -38,8 +38,8 @@ TOKENS: Final = f"""
     GROUP BY users.id, tokens.name
     {OPEN_ALREADY}
 """
-"""The SQL that lists the tokens of programs. Tokens that people got by signing in are left out, because the people
-can sign in again. Tokens that ended with an earlier loss of keys are not listed again.
+"""The SQL that lists the tokens of programs. Tokens from signing in are omitted, because people can sign in again.
+Tokens that were already lost in an earlier loss of keys are omitted too.
 """
 SECOND_FACTORS: Final = f"""
     {ADD}
@@ -49,8 +49,8 @@ SECOND_FACTORS: Final = f"""
     {OPEN_ALREADY}
 """
 WERE_LOST: Final = "SELECT EXISTS (SELECT 1 FROM recoveries WHERE keys_lost)"
-"""The SQL that returns whether keys were ever lost. If so, credentials in an older file may be encrypted with keys
-that no longer exist.
+"""The SQL that returns whether keys were ever lost. If so, a restored file of a company may contain credentials
+that wmsd cannot decrypt, because their key is lost.
 """
 COMPANIES: Final = f"""
     {ADD}
@@ -83,10 +83,9 @@ PLATFORM_TOKENS: Final = f"""
 
 
 def list_losses(tx: Transaction, *, lost_signing_keys: bool, lost_vault: bool) -> None:
-    """Add tasks for what was lost with the keys, and for access that the restore may have brought back.
+    """Add tasks for things that were lost with the keys, and for access that the restore may have brought back.
 
-    If a task for the same thing is open already, no second task is added. The first opening of a new installation
-    adds no tasks.
+    A thing that already has an open task gets no second task. A new installation gets no tasks.
     """
     now = {"now": tx.timestamp}
     is_lost = lost_signing_keys or lost_vault

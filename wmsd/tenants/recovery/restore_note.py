@@ -1,8 +1,7 @@
-"""Notes in a restored platform.db that it was restored.
+"""Writes a note into a restored platform.db, which says that the file was restored.
 
-The note is written before the file is moved to its place. Therefore every restore gets a list of tasks. The list
-itself is created when the file is first opened (`losses.py`), because only then it is known whether the keys are
-lost.
+The note is written before the file is moved to its place. Therefore every restore gets a list of tasks.
+`losses.py` creates the list when the file is first opened. Only then does wmsd know whether the keys are lost.
 """
 
 from collections.abc import Iterable
@@ -49,11 +48,11 @@ LAST_KNOWN: Final = """
 def note_restore(restored: Path, replaced: Path | None, as_of: str | None) -> str | None:
     """Note in the platform.db `restored` that it was restored.
 
-    Return the time after which wmsd does not know which access was revoked. Return None if wmsd knows all
+    Return the time after which wmsd does not know whether access was revoked. Return None if wmsd knows all
     revocations.
 
     `as_of` is the time of the backup, or None if nothing was written after the backup. `replaced` is the previous
-    platform.db, or None if it cannot be read. The previous file shows the revocations and the list of tasks. Raise
+    platform.db, or None if it cannot be read. It shows the revocations, and its tasks are copied. Raise
     sqlite3.Error or StorageError if the note cannot be written.
     """
     if replaced is None:
@@ -66,8 +65,8 @@ def note_restore(restored: Path, replaced: Path | None, as_of: str | None) -> st
 
 
 def note_replica(restored: Path) -> str:
-    """Note that the platform.db `restored` comes from a replica, so its latest changes may be missing. Return the
-    time of its last known change. Raise the same errors as `note_restore`.
+    """Note that the platform.db `restored` was restored from a replica. Return the time of its last known change.
+    Later changes may be missing. Raise the same errors as `note_restore`.
     """
     with closing(connect(restored)) as connection:
         [as_of] = connection.execute(LAST_KNOWN).fetchone()
@@ -88,8 +87,8 @@ def _begin(
 
 
 def _list_of(replaced: Path) -> tuple[list[Any], list[Any]]:
-    """Return the restores and the tasks in the platform.db `replaced`. Return empty lists if they cannot be read,
-    for example because a version without these tables has written the file.
+    """Return the restores and the tasks that are stored in the platform.db `replaced`. Return empty lists if they
+    cannot be read, for example because an older version of wmsd has written the file.
     """
     try:
         with closing(connect_leaving_nothing(replaced)) as connection:
@@ -101,9 +100,9 @@ def _list_of(replaced: Path) -> tuple[list[Any], list[Any]]:
 def _take_over(connection: sqlite3.Connection, recoveries: Iterable[Any], entries: Iterable[Any]) -> None:
     """Copy the restores and the tasks of the previous platform.db to the restored platform.db.
 
-    Open tasks stay open, and the decisions of users stay. Something that was created again after the backup is
-    missing in the restored file, so its task is open again. Tasks about webhooks are not copied, because webhooks
-    are checked again without them.
+    Open tasks stay open, and the decisions of users stay. If a thing was created again, the restored file does not
+    contain it. So its task is open again. Tasks about webhooks are not copied, because wmsd checks the webhooks
+    again and adds these tasks.
     """
     ids: dict[int, int] = {}
     for *fields, id in recoveries:

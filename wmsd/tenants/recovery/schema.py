@@ -35,8 +35,8 @@ class RecoveryEntry(Model):
 
 
 class RecoveryList(Model):
-    """The list of tasks after a restore. What is in `lost` must be created again. What is in `access` must be
-    confirmed or ended. The tasks in `done` are settled.
+    """The list of tasks after a restore. `lost` has the things that must be created again. `access` has the access
+    that must be confirmed or ended. The tasks in `done` are settled.
     """
 
     access_unknown_after: Annotated[
@@ -52,7 +52,9 @@ class RecoveryList(Model):
 
 
 class RecoveryChoice(Input):
-    """The entries to settle: the entries with certain ids, or every entry to which the decision can apply."""
+    """The entries to settle: the entries with the ids `entries`, or every open entry that the operation can
+    settle.
+    """
 
     entries: Annotated[
         list[Id], Field(max_length=MOST_AT_ONCE, description="The ids of the entries to settle.")
@@ -63,7 +65,7 @@ class RecoveryChoice(Input):
 
 
 class EndedAccess(RecoveryChoice):
-    """The entries to settle by ending their access. With `every`, platform admins keep their access."""
+    """The entries whose access ends. With `every`, platform admins keep their access."""
 
     keep_users: Annotated[
         bool,

@@ -10,14 +10,14 @@ from wmsd.db.engine.transaction import Transaction
 
 Kind = Literal["token", "webhook", "second-factor", "company", "user", "site", "platform-token"]
 LOST: Final = ("token", "webhook", "second-factor", "company")
-"""The kinds of tasks about something that must be created again. `company` is a task for a company whose webhooks
-were not checked yet.
+"""The kinds of tasks to create something again. A task of the kind `company` says that wmsd has not checked the
+webhooks of a company yet.
 """
 ACCESS: Final = ("user", "site", "platform-token")
 """The kinds of tasks about access that the restore may have brought back."""
 How = Literal["renewed", "dismissed", "confirmed", "ended", "gone"]
 MOST_SHOWN: Final = 500
-"""The most settled tasks that are listed, the newest first."""
+"""The maximum number of settled tasks that are listed. The newest ones are listed."""
 
 COUNT: Final = """
     SELECT (SELECT count(*) FROM recovery_entries WHERE done_at IS NULL)
@@ -59,7 +59,7 @@ Entry = dict[str, Any]
 
 
 class Recovery(NamedTuple):
-    """The open tasks after a restore, and whether a restore still lacks its list of tasks."""
+    """The open tasks. `is_unlisted` is True if the list of tasks after a restore is not created yet."""
 
     entries: list[Entry]
     is_unlisted: bool
@@ -70,12 +70,12 @@ def recovery(tx: Transaction) -> Recovery:
 
 
 def is_unlisted(tx: Transaction) -> bool:
-    """Return True if a restore still lacks its list of tasks."""
+    """Return True if wmsd has not yet created the list of tasks after a restore."""
     return bool(tx.value("SELECT EXISTS (SELECT 1 FROM recoveries WHERE NOT is_listed)"))
 
 
 def open_count(tx: Transaction) -> int:
-    """Return the number of open tasks. A restore that still lacks its list of tasks counts as one."""
+    """Return the number of open tasks. A restore without a list of tasks counts as one task."""
     return tx.number(COUNT)
 
 
@@ -94,15 +94,15 @@ def entries(tx: Transaction, ids: Iterable[int]) -> dict[int, Entry]:
 
 
 def access_unknown_after(tx: Transaction) -> str | None:
-    """Return the earliest time after which wmsd does not know which access was revoked. Return None if no task
-    about access is open.
+    """Return the time after which wmsd does not know whether access was revoked. If several open tasks have such a
+    time, return the earliest one. Return None if no task about access is open.
     """
     return tx.find_text(UNKNOWN_AFTER, (dumps(ACCESS),))
 
 
 def finish(tx: Transaction, ids: Iterable[int], how: How, by: str | None) -> int:
-    """Settle the open tasks among these ids, and return how many were settled. `how` says in which way they were
-    settled, and `by` who settled them.
+    """Settle those of the tasks `ids` that are open, and return their number. `how` is the way of settling, such
+    as "dismissed". `by` is the name of the person who settles them.
     """
     return tx.execute(FINISH, {"now": tx.timestamp, "how": how, "by": by, "ids": dumps(list(ids))}).rowcount
 

@@ -85,7 +85,7 @@ async def finish_sign_on(
 ) -> dict[str, object]:
     """Finish signing in through a provider.
 
-    The session that the browser had before ends.
+    The session that the browser had before the sign-in ends.
     """
     by = service.published(provider)
     begun = service.under_way.end(body.kept, provider, body.state)
@@ -112,10 +112,10 @@ async def finish_sign_on(
 
 
 async def _claims(service: SignOnService, by: Published, begun: SignOn, body: ComingBack) -> Mapping[str, Any]:
-    """Return what the provider says (claims) about the user who comes back from it.
+    """Return the claims, which are the provider's data about the user who has come back from the provider.
 
-    Raise Problem: 401 if the ID token is not accepted, 403 if the provider refused the sign-in, 503 if the
-    provider cannot be reached, or if too many people sign in at the same time.
+    Raise Problem: 401 if the ID token is not accepted, 403 if the provider refused the sign-in. The status is 503
+    if wmsd cannot reach the provider, or if too many sign-ins are in progress.
     """
     if service.exchanging.locked():
         raise unavailable("Too many people are signing in at the same time. Try again in 5 s.")
@@ -139,8 +139,8 @@ async def _claims(service: SignOnService, by: Published, begun: SignOn, body: Co
 
 
 def _check_issuer(provider: Provider, metadata: Metadata, issuer: str | None) -> None:
-    """Raise Problem (401) if the response names another issuer (RFC 9207). Without this check, wmsd could send the
-    code of one provider to another provider.
+    """Raise Problem (401) if `issuer`, which came with the response, is not the issuer of the provider (RFC 9207).
+    Otherwise wmsd could send a code from one provider to another provider.
     """
     if issuer != provider.issuer and (issuer is not None or metadata.names_itself):
         LOG.warning(
@@ -155,8 +155,8 @@ def _check_issuer(provider: Provider, metadata: Metadata, issuer: str | None) ->
 
 
 def _code(error: str | None) -> str:
-    """Return the provider's error code in brackets. Return "" if `error` is not a code, because any other text
-    could mislead the reader.
+    """Return the provider's error code in brackets. Return "" if `error` does not look like a code: a longer text
+    could mislead the user.
     """
     is_code = error is not None and error.isascii() and error.replace("_", "").isalpha()
     return f" ({error})" if is_code else ""
@@ -176,7 +176,7 @@ def _complaint(provider: Provider) -> str:
 
 
 def decide_sign_on(tx: Transaction, provider: Provider, claims: Mapping[str, Any]) -> Decision:
-    """Decide which user may sign in with these claims. The decision depends on the present users and companies."""
+    """Decide which user may sign in with these claims. The decision uses the present users and companies."""
     person = person_of(provider, claims)
     linked_id = store.linked_user(tx, provider.issuer, person.subject)
     same_email = None if person.email is None else accounts.user_by_email(tx, person.email)
@@ -190,8 +190,8 @@ def decide_sign_on(tx: Transaction, provider: Provider, claims: Mapping[str, Any
 
 
 def _let_in(provider: Provider, decision: Decision) -> User | None:
-    """Return the existing user who may sign in, or None if the decision is to create a new user. Raise Problem
-    (403) if the decision is a refusal.
+    """Return the existing user who may sign in. Return None if a new user must be created. Raise Problem (403) if
+    the person may not sign in.
     """
     person, refusal = decision.person, decision.refusal
     if refusal is not None:
@@ -204,9 +204,10 @@ def _let_in(provider: Provider, decision: Decision) -> User | None:
 
 
 def _settled(tx: Transaction, provider: Provider, decision: Decision) -> User:
-    """Create or change the user, and link the user's account, as the decision says. Return the user.
+    """Carry out the decision: create or change the user, and link the user with the account at the provider.
+    Return the user.
 
-    Raise Problem (403) if the decision is a refusal. Raise the same errors as `_give`.
+    Raise Problem (403) if the person may not sign in. Raise the same errors as `_give`.
     """
     user = _let_in(provider, decision) or _new_user(tx, provider, decision)
     if decision.user is not None and decision.rights is not None:
@@ -235,8 +236,8 @@ def _new_user(tx: Transaction, provider: Provider, decision: Decision) -> User:
 
 
 def _give(tx: Transaction, provider: Provider, user: User, rights: Rights) -> None:
-    """Give the user the rights that follow from the provider's rules. Raise Problem (403) if the installation
-    would have no platform admin afterwards.
+    """Give the user the rights that follow from the provider's rules. Raise Problem (403) if the user is the only
+    platform admin and would lose this role.
     """
     if rights.role != "platform-admin" and errors_of_role(tx, user):
         raise forbidden(
@@ -248,8 +249,8 @@ def _give(tx: Transaction, provider: Provider, user: User, rights: Rights) -> No
 
 
 def unlink_user(tx: Transaction, email: str) -> int:
-    """End the user's links with accounts at providers, and the user's sessions. Return how many links were ended.
-    Raise Problem (404) if there is no such user.
+    """Delete the user's links with accounts at providers, and end the user's sessions. Return how many links were
+    deleted. Raise Problem (404) if there is no such user.
     """
     user = or_not_found(accounts.user_by_email(tx, email), f"user as {email}")
     ended = store.unlink(tx, user.id)

@@ -1,4 +1,4 @@
-"""Exchanges the code that the browser brings back for the provider's claims about the user."""
+"""Sends the code from the browser to the provider, and receives the provider's claims about the user."""
 
 import base64
 from collections.abc import Mapping
@@ -34,7 +34,7 @@ def authorization_url(provider: Provider, metadata: Metadata, begun: SignOn) -> 
 
 
 async def claims_of(published: Published, begun: SignOn, code: str) -> Mapping[str, Any]:
-    """Exchange the code for the claims about the user who has signed on, and return the claims. Raise NoAnswer,
+    """Send the code to the provider, and return the claims about the user who has signed on. Raise NoAnswer,
     BadToken, and the same Problem as `provider_requests.get`.
     """
     provider, client, now = published.provider, published.client, published.clock.now()
@@ -70,8 +70,8 @@ async def _tokens(
 
 
 async def _more(endpoint: str, client: LazyClient, access_token: str, subject: str) -> dict[str, Any]:
-    """Return the claims of the userinfo endpoint (OpenID Connect Core 1.0, section 5.3). Raise NoAnswer if they
-    are about another subject. Raise the same errors as `provider_requests.get`.
+    """Return the claims of the userinfo endpoint (OpenID Connect Core 1.0, section 5.3). Raise NoAnswer if the
+    claims describe another account than `subject`. Raise the same errors as `provider_requests.get`.
     """
     if not (access_token.isascii() and access_token.isprintable()):
         raise NoAnswer(

@@ -1,7 +1,7 @@
 """The verification of ID tokens (OpenID Connect Core 1.0, section 3.1.3.7) with the keys of their provider.
 
-PyJWT is imported when the first token is seen, as in `accounts/tokens.py`. Times are checked here, with the
-installation's clock.
+PyJWT is imported only when it is first needed, as in `accounts/tokens.py`. Times are checked here and not by
+PyJWT, because the checks use the installation's clock.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,14 +20,14 @@ ALGORITHMS: Final[Mapping[str, tuple[str, str | None]]] = {
     "ES512": ("EC", "P-521"),
     "EdDSA": ("OKP", "Ed25519"),
 }
-"""The accepted algorithms, with the type and the curve of their keys. The other algorithms of JWS are unsafe: the
-public keys, or no key at all, would be enough to sign a token.
+"""The accepted algorithms, each with the type and the curve of its keys. All other algorithms of JWS are unsafe:
+an attacker could sign a token with a public key, or without any key.
 """
 NEEDED: Final = ("iss", "sub", "aud", "exp", "iat", "nonce")
 
 
 class BadToken(Exception):
-    """An ID token that is refused. The message is the end of a sentence that begins with "the ID token"."""
+    """The error for an ID token that is refused. Its message continues a sentence that begins "the ID token"."""
 
 
 class Head(NamedTuple):

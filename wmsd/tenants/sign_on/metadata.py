@@ -1,8 +1,8 @@
-"""The data that a provider publishes: its metadata (OpenID Connect Discovery 1.0), and the keys that it signs
-with.
+"""The data that a provider publishes: its metadata (OpenID Connect Discovery 1.0), and the keys with which it
+signs.
 
-Both are cached for an hour. If a key is missing, the keys are requested again, at most once a minute, because
-providers change their keys.
+Both are cached for an hour. Providers change their keys. So if a key is missing, the keys are requested again, at
+most once a minute.
 """
 
 import asyncio
@@ -42,8 +42,8 @@ class Metadata:
 
 
 class Published:
-    """The published data of one provider. If a request to the provider fails, all waiting callers get the error,
-    and also later callers within FAILED_SECONDS.
+    """The published data of one provider. A failed request raises the same error for all callers that wait for the
+    data. For FAILED_SECONDS after it, further calls raise this error without a new request.
     """
 
     def __init__(self, provider: Provider, client: LazyClient, clock: Clock) -> None:
@@ -97,7 +97,9 @@ class Published:
 
 
 class _Kept:
-    """A cache of one response. One caller requests the response, and the others wait for it."""
+    """A cache for one response. If several callers need the response at the same time, only one of them sends the
+    request. The others wait.
+    """
 
     def __init__(self, clock: Clock, ask: Callable[[], Awaitable[Any]]) -> None:
         self._clock = clock
@@ -108,8 +110,8 @@ class _Kept:
         self._failure: tuple[float, str] | None = None
 
     async def get(self, seconds: float) -> Any:
-        """Return a response that is not older than `seconds`, and request it if necessary. Raise the same errors
-        as `ask`. After a NoAnswer, raise NoAnswer without a new request within FAILED_SECONDS.
+        """Return the cached response if it is newer than `seconds`. Otherwise request it with `ask`, and raise the
+        same errors as `ask`. After a NoAnswer, raise the same NoAnswer for FAILED_SECONDS, and send no request.
         """
         async with self._turn:
             now = self._clock.monotonic()
@@ -127,9 +129,10 @@ class _Kept:
 
 
 def _url(found: dict[str, Any], name: str) -> str:
-    """Return the URL with this name in the metadata. Raise NoAnswer if there is no valid one.
+    """Return the URL with this name in the metadata. Raise NoAnswer if it is missing or not valid.
 
-    The check is necessary only for the URL that a browser opens. The HTTP client checks URLs that wmsd requests.
+    This check is necessary for the URL that the browser opens. The HTTP client itself checks the URLs that wmsd
+    requests.
     """
     url = found.get(name)
     if not isinstance(url, str) or not URL.fullmatch(url):

@@ -1,8 +1,10 @@
-"""Sign-ons that are in progress, from the button until the provider sends the browser back.
+"""Sign-ons that are in progress. A sign-on begins when the user clicks the button, and ends when the provider
+sends the browser back.
 
-The browser stores the data of its sign-on, in a cookie that only this process can seal and read. An attacker who
-begins very many sign-ons therefore uses no memory. Each sign-on can be finished once, within ten minutes, in the
-browser that began it. A restart ends all of them.
+The browser stores the data of its sign-on in an encrypted cookie, which only this process can read. Therefore an
+attacker cannot fill the memory by beginning many sign-ons.
+
+Each sign-on can be finished once, within ten minutes, in the browser that began it. A restart ends all sign-ons.
 """
 
 import base64
@@ -22,8 +24,8 @@ from wmsd.base.vault import Vault
 
 SECONDS: Final = 600
 MOST_USED: Final = 10_000
-"""How many finished sign-ons are remembered, so that they cannot be finished again. Providers do not accept a code
-twice either.
+"""The maximum number of finished sign-ons that are remembered. A remembered sign-on cannot be finished again.
+Providers also accept each code only once.
 """
 
 
@@ -31,9 +33,9 @@ twice either.
 class SignOn:
     """A sign-on that is in progress.
 
-    `state`, `nonce` and `verifier` (of PKCE, RFC 7636) cannot be guessed. `back_to` is the URL to which the
-    provider sends the browser, and `next_path` the page that the user wanted. `session_id` and `user_id` are the
-    session that the browser had, and its user.
+    `state`, `nonce` and `verifier` (of PKCE, RFC 7636) are random. `back_to` is the URL to which the provider
+    sends the browser. `next_path` is the page that the user wanted to open. `session_id` and `user_id` are the
+    session and the user that the browser had when the sign-on began, or None.
     """
 
     provider: str
@@ -81,8 +83,10 @@ class OpenSignOn:
         return begun, self._vault.seal(dumps(asdict(begun)))
 
     def end(self, kept: str, provider: str, state: str) -> SignOn | None:
-        """End the sign-on in the sealed text `kept`, and return it. Return None if the sign-on has expired or was
-        ended before, or if its provider or its `state` is another one.
+        """End the sign-on in the sealed text `kept`, and return it.
+
+        Return None if the sign-on has expired or has already ended. Also return None if its provider is not
+        `provider`, or its state is not `state`.
         """
         text = self._vault.unseal(kept) if kept.isascii() else None
         if text is None:

@@ -9,23 +9,23 @@ from wmsd.base.strict_json import parse_json
 from wmsd.http_client.lazy_client import LazyClient
 
 WANTED_BYTES: Final = 128 * 1024
-"""The largest response in bytes. The keys of large providers have about 20 kB."""
+"""The maximum size of a response in bytes. For comparison: the keys of large providers have about 20 kB."""
 HEADERS: Final = {"Accept": "application/json", "User-Agent": "wmsd"}
 
 
 class NoAnswer(Exception):
-    """The error for a provider that gives no usable response. Its message is a sentence for the platform admin."""
+    """The error if a provider gives no usable response. Its message is a sentence for the platform admin."""
 
 
 class Refused(NoAnswer):
-    """The error for a provider that responds with an error status, for example to a code that an attacker has
-    guessed.
+    """The error if a provider responds with an error status. A possible cause is an attacker who sends wmsd a
+    guessed code.
     """
 
 
 async def get(client: LazyClient, url: str, headers: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """Send a GET request and return the JSON object. Raise NoAnswer, and Problem (503) if this machine lacks
-    files, threads or memory.
+    """Send a GET request and return the JSON object. Raise NoAnswer. Raise Problem (503) if this machine has no
+    free file handles, threads or memory.
     """
     answer = await client.get(url, {**HEADERS, **(headers or {})})
     return _read(url, answer.status, answer.body, answer.error, answer.is_cut)
@@ -61,7 +61,9 @@ def _object(url: str, body: bytes) -> dict[str, Any]:
 
 
 def _code(body: bytes) -> str:
-    """Return the error code of OAuth 2.0 (RFC 6749, section 5.2) in words, or an empty text."""
+    """Return words for a message that name the error code in an OAuth 2.0 response (RFC 6749, section 5.2). Return
+    "" if the response has no error code.
+    """
     try:
         code = _object("", body).get("error")
     except NoAnswer:

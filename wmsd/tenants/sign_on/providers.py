@@ -48,7 +48,7 @@ class Table(BaseModel):
 
 
 class Rule(Table):
-    """The rights of people whose claim has a value. The first rule that fits decides."""
+    """Rights for people whose claim has this value. If several rules match, the first of them decides."""
 
     claim: Annotated[
         str,
@@ -89,7 +89,7 @@ class Rule(Table):
 
     @property
     def granted(self) -> list[str]:
-        """The abilities of the rule, with each set replaced by its abilities."""
+        """The abilities of the rule. Names of ability sets are replaced by the abilities in the set."""
         return with_sets(self.abilities)
 
     @model_validator(mode="after")

@@ -10,7 +10,7 @@ from wmsd.tenants.sign_on.providers import Provider, Rule
 
 LONGEST_NAME: Final = 255
 SHOWN: Final = 100
-"""How many characters of a claim a sentence contains."""
+"""The maximum number of characters of a claim that a message contains."""
 NO_EMAIL: Final = (
     "Ask the admin of the provider to verify your address, or ask a platform admin to trust the provider's "
     "addresses."
@@ -19,8 +19,8 @@ UNLINK: Final = "Ask a platform admin to check whether both accounts are yours, 
 
 
 class Person(NamedTuple):
-    """A person, as the provider describes the person. `email` is None if the provider sends no e-mail address that
-    wmsd can trust. `doubt` then gives the reason.
+    """A person, as the provider describes the person. If the provider sends no e-mail address that wmsd can trust,
+    `email` is None, and `doubt` gives the reason.
     """
 
     subject: str
@@ -34,7 +34,9 @@ class Person(NamedTuple):
 
 
 class Refusal(NamedTuple):
-    """Why a person may not sign in, as the end of a sentence. Another sentence says what to do."""
+    """The reason why a person may not sign in. `because` completes the sentence "You cannot sign in: …". `remedy`
+    is a sentence that says what to do.
+    """
 
     because: str
     remedy: str
@@ -47,10 +49,11 @@ class Rights(NamedTuple):
 
 
 class Known(NamedTuple):
-    """The data of this installation about the person.
+    """What this installation knows about the person.
 
-    `linked` is the user who is linked with the account at the provider. `same_email` is the user with the same
-    e-mail address. `has_other_account` says that this user is linked with another account of the provider.
+    `linked` is the user who is linked with the person's account at the provider. `same_email` is the user with the
+    person's e-mail address. `has_other_account` is True if `same_email` is linked with another account of the
+    provider.
     """
 
     linked: User | None = None
@@ -61,8 +64,8 @@ class Known(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """The decision who may sign in. With a `refusal`, nobody may sign in. Otherwise the existing `user` may sign
-    in, or a new user if `user` is None. `why` is a sentence that says how the user was found.
+    """The decision who may sign in. With a `refusal`, the person may not sign in. Otherwise the person signs in as
+    the existing `user`, or as a new user if `user` is None. `why` is a sentence that says how the user was found.
     """
 
     person: Person
@@ -74,7 +77,7 @@ class Decision(NamedTuple):
     rights: Rights | None = None
     """The rights to give to the user now, or None if the user's rights do not change."""
     is_linked: bool = False
-    """Whether the account is already linked with the user."""
+    """Whether the user is already linked with the account at the provider."""
 
     @property
     def is_new(self) -> bool:
@@ -82,13 +85,13 @@ class Decision(NamedTuple):
 
     @property
     def changes(self) -> bool:
-        """Whether something must be stored before the user can sign in."""
+        """Whether wmsd must create, change or link the user before the user can sign in."""
         return self.user is None or self.rights is not None or not self.is_linked
 
 
 def claim_value(claims: Mapping[str, Any], name: str) -> Any:
-    """Return the claim with this name. If there is none, the dots in the name separate the keys of nested objects,
-    such as `realm.roles`. Return None if nothing is found.
+    """Return the claim with this name. If there is none, read the name as a path: `realm.roles` means the key
+    `roles` in the object `realm`. Return None if this finds nothing either.
     """
     if name in claims:
         return claims[name]
@@ -99,7 +102,7 @@ def claim_value(claims: Mapping[str, Any], name: str) -> Any:
 
 
 def names_read(provider: Provider) -> set[str]:
-    """Return the names of the claims that a decision about a person of this provider needs."""
+    """Return the names of all claims that the rules and settings of this provider use."""
     return {provider.email_claim, provider.name_claim, *(rule.claim for rule in provider.rules)}
 
 
@@ -124,10 +127,10 @@ def _email(provider: Provider, claims: Mapping[str, Any]) -> tuple[str | None, s
 
 
 def _mailbox(value: str) -> str | None:
-    """Return the normalised address, or None if it is not valid.
+    """Return the normalised e-mail address, or None if it is not valid.
 
-    Also return None if normalisation turns letters beyond ASCII into another address, for example the Kelvin sign
-    into a `k`.
+    Also return None if the part before the @ has letters beyond ASCII and is ASCII after normalisation. For
+    example, normalisation turns the Kelvin sign into a `k`, so the result could be the address of another person.
     """
     try:
         email = check_mailbox(value)
@@ -138,18 +141,19 @@ def _mailbox(value: str) -> str | None:
 
 
 def _is_verified(explained: object) -> bool:
-    """Return True for the JSON value true, and for the text that some providers send instead. The number 1 equals
-    True in Python, but is not accepted.
+    """Return True for the JSON value true, and for the text "true", which some providers send instead. The number
+    1 is not accepted, although it equals True in Python.
     """
     return explained is True or explained == "true"
 
 
 def judged(provider: Provider, claims: Mapping[str, Any]) -> tuple[Rule | None, list[str], list[tuple[Rule, str]]]:
-    """Return the rule that decides (or None), the codes of the companies to give, and each rule with its effect.
+    """Return three results: the first rule that matches (or None), the codes of the companies to give, and all
+    rules with their effects.
 
-    A user has the same role and abilities in all companies. Therefore a later rule that fits adds its companies
-    only if it gives the same role and abilities. Otherwise the user would get rights in one company that are meant
-    for another company.
+    A user has the same role and abilities in all companies. Therefore a later matching rule adds its companies
+    only if its role and abilities are the same. Otherwise the user would get rights in a company that were not
+    meant for this company.
     """
     first: Rule | None = None
     codes: list[str] = []
@@ -194,8 +198,8 @@ def decide(provider: Provider, claims: Mapping[str, Any], known: Known) -> Decis
 
 
 def _user(provider: Provider, person: Person, known: Known) -> tuple[User | None, str, Refusal | None]:
-    """Return the user of the person (or None), a sentence that says how the user was found, and a refusal if the
-    person may not sign in.
+    """Find the user for the person. Return three results: the user (or None), a sentence that says how the user
+    was found, and a refusal (or None).
     """
     if known.linked is not None:
         user, why = known.linked, f"This account is linked with the user {known.linked.email}."
@@ -219,8 +223,8 @@ def _user(provider: Provider, person: Person, known: Known) -> tuple[User | None
 
 
 def _rights(rule: Rule, codes: Sequence[str], known: Known) -> Rights:
-    """Return the rights that `rule` gives in the companies with these `codes`. Codes of companies that do not
-    exist here are left out.
+    """Return the rights that `rule` gives in the companies with these `codes`. Ignore a code if no company of this
+    installation has it.
     """
     ids = known.companies or {}
     return Rights(
@@ -235,8 +239,8 @@ def rights_of(user: User) -> Rights:
 
 
 def refusal_sentence(provider: Provider, decision: Decision) -> str:
-    """Return the message for a person who may not sign in: the person's name at the provider, the reason, and what
-    to do.
+    """Return the message for a person who may not sign in. It has the name of the person, the reason, and what to
+    do.
     """
     assert decision.refusal is not None
     because, remedy = decision.refusal

@@ -9,7 +9,7 @@ from wmsd.contract.fields import Code, Input, Model
 
 Kept = Annotated[str, Field(max_length=4096)]
 LONGEST_SAMPLE = 16 * 1024
-"""The largest length of sample claims. When a form sends the text, it becomes up to three times as long."""
+"""The maximum length of sample claims. A form encodes the text, which can make it three times as long."""
 
 
 class ProviderShown(Model):
@@ -39,8 +39,8 @@ class BegunSignOn(Model):
 
 
 class ComingBack(Input):
-    """The text that the browser stored, and the parameters with which the provider sent the browser back (RFC
-    6749, section 4.1.2; RFC 9207).
+    """The text that the browser stored, and the parameters in the URL to which the provider sent the browser. See
+    RFC 6749, section 4.1.2, and RFC 9207.
     """
 
     kept: Kept
@@ -76,8 +76,8 @@ class RuleTried(Model):
 
 
 class Tried(Model):
-    """The result of a trial. If `refusal` is null, the person would be let in, as the existing user or a new
-    one.
+    """The result of a trial. If `refusal` is null, the person may sign in. `is_new` says whether wmsd would create
+    a new user.
     """
 
     subject: str
@@ -88,10 +88,10 @@ class Tried(Model):
     is_new: bool
     role: Role | None
     companies: list[Code] | None
-    """Null: every company."""
+    """Null means every company."""
     abilities: list[str]
     changes: bool
-    """Whether the role, companies or abilities of the user would change."""
+    """Whether a sign-in would change the role, companies or abilities of the user."""
     missing_companies: list[str]
-    """Codes in the rules that no company here has."""
+    """The company codes in the rules that do not exist in this installation."""
     rules: list[RuleTried]

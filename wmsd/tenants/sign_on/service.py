@@ -18,8 +18,8 @@ from wmsd.tenants.sign_on.providers import Provider
 
 LOG: Final = logging.getLogger("wmsd.sign_on")
 MOST_AT_ONCE: Final = 16
-"""How many codes may be exchanged at the same time. Each exchange occupies a request and a connection until its
-provider responds.
+"""The maximum number of codes that are exchanged at the same time. Each exchange uses a request and a connection
+until the provider responds.
 """
 
 
@@ -29,12 +29,14 @@ class SignOnService:
     ) -> None:
         self.platform = platform
         self.complaints = RepeatedFailures(LOG, (NoAnswer,), clock.monotonic)
-        """The log of failures. It reports a failing provider once, and not for every user who tries to sign in."""
+        """The log of failures. If a provider fails for many users, it reports this only once."""
         self.under_way = OpenSignOn(clock, ids)
         self.providers = providers
         self._published = {each.name: Published(each, client, clock) for each in providers}
         self.exchanging = asyncio.Semaphore(MOST_AT_ONCE)
-        """Limits how many codes are exchanged at the same time. Further requests are refused, and do not wait."""
+        """Limits the number of codes that are exchanged at the same time. At the limit, a further request is
+        refused at once.
+        """
 
     def published(self, name: str) -> Published:
         """Return the published data of the provider with this name. Raise Problem (404) if there is no such

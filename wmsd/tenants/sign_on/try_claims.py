@@ -1,5 +1,5 @@
-"""A test of a provider's claims: which user could sign in with them, and why. No provider is contacted, and
-nothing is changed.
+"""A trial of a provider's claims. It finds the user who could sign in with these claims, and the reason. wmsd
+sends no request to the provider, and changes nothing.
 """
 
 import base64

@@ -19,7 +19,7 @@ from wmsd.tenants.sites.schema import MadeBearer, NewSite, SiteFilters, SiteReco
 
 PREFIX: Final = "wmsds_"
 NEEDED_MODULES: Final = ("api", "outbound")
-"""The modules that the site's company needs. Without these modules, a bearer token of the site gives no access."""
+"""The modules that the site's company needs. If one of them is off, a bearer token of the site gives no access."""
 
 
 def create_site(
@@ -56,8 +56,8 @@ def site_of_warehouse(tx: Transaction, company_code: str, warehouse_code: str) -
 
 
 def rotate_site(tx: Transaction, site: TransportSite, at_once: bool) -> tuple[int, str]:
-    """Replace the bearer token, and return the site's id and the new token. The previous token stays valid for
-    another 24 hours, unless `at_once` is true.
+    """Replace the bearer token. Return the site's id and the new token. The previous token becomes invalid after
+    24 hours, or immediately if `at_once` is true.
     """
     token = PREFIX + tx.ids.secret()
     store.rotate(tx, site.id, secret_hash(token), None if at_once else end_of_replaced(tx))

@@ -18,7 +18,7 @@ class SitePlace(Input):
 
 
 class SiteToMake(NewSite, SitePlace):
-    """The fields to create a site. The company and the warehouse are the first two fields."""
+    """The fields to create a site. The company and the warehouse come first."""
 
 
 class SiteRecord(Recorded):
@@ -29,7 +29,7 @@ class SiteRecord(Recorded):
     warehouse_code: str
     status: Literal["active", "revoked"]
     previous_token_until: Timestamp | None
-    """The time until which the previous bearer token also works."""
+    """The time until which the previous bearer token is still accepted, or null."""
     last_used_at: Timestamp | None
     last_used_from: str | None
 

@@ -59,8 +59,8 @@ REVOKE: Final = """
 
 
 def rotate(tx: Transaction, site_id: int, token_hash: str, until: str | None) -> None:
-    """Replace the bearer token. The previous token stays valid until `until`, or becomes invalid now if `until` is
-    None. Older tokens become invalid.
+    """Replace the bearer token. The previous token becomes invalid at the time `until`, or now if `until` is None.
+    Older tokens become invalid now.
     """
     tx.execute(
         ROTATE, {"id": site_id, "token_hash": bytes.fromhex(token_hash), "until": until, "now": tx.timestamp}
@@ -90,7 +90,7 @@ LIST: Final = """
 
 
 def sites(tx: Transaction) -> list[dict[str, Any]]:
-    """Return the sites without their tokens, for the command line. Each has the status of its token, and the time
-    until which a replaced token is valid.
+    """Return the sites for the command line, without their tokens. Each site has the status of its token. It also
+    has the time until which a replaced token is still valid.
     """
     return tx.records(LIST, (tx.timestamp,))

@@ -57,17 +57,17 @@ writing = partial(
 def list_articles(tx: Transaction, query: ArticleQuery) -> Page:
     """List articles.
 
-    Each word in `search` must be the beginning of a word in the code, the name or a barcode. `code` must match
-    exactly.
+    Each word in `search` must be the beginning of a word in the code, the name or a barcode of the article. `code`
+    must equal the whole code.
     """
     return store.page(tx, query, query.filters(), None)
 
 
 @reading(answer="page")
 def list_sparse_articles(tx: Transaction, query: SparseArticleQuery) -> Page:
-    """List articles, whole or with chosen fields.
+    """List articles with all fields or with chosen fields.
 
-    `fields` names the fields to send; `id` is always sent.
+    `fields` names the fields that the answer contains. It always contains `id`.
     """
     return store.page(tx, query, query.filters(), wanted_fields(query.fields, Article.model_fields))
 
@@ -76,8 +76,8 @@ def list_sparse_articles(tx: Transaction, query: SparseArticleQuery) -> Page:
 def walk_articles(tx: Transaction, query: ArticleCursorQuery, position: int) -> CursorPage:
     """List articles by cursor.
 
-    Each word in `search` must be the beginning of a word in the code, the name or a barcode. `code` must match
-    exactly.
+    Each word in `search` must be the beginning of a word in the code, the name or a barcode of the article. `code`
+    must equal the whole code.
     """
     return store.after(tx, query, position)
 
@@ -104,9 +104,9 @@ def sync_articles(tx: Transaction, query: ArticleSyncQuery, position: int) -> Cu
 
     Follow `next_cursor` until it is null, and store the last `end_cursor`. The next time, send this value as
     `cursor` to continue after the last change. You can also continue by time: store `as_of` of the first page, and
-    send this value as `updated_since` the next time. If you send a cursor, omit `updated_since`, or send the value
-    with which the list began. An article that changes while you read comes again, later in the same list or in the
-    next list. A change of the server's clock does not affect the order.
+    send this value as `updated_since` the next time. If you send a cursor, omit `updated_since`, or send the same
+    `updated_since` as in the first request of the list. An article that changes while you read appears again,
+    later in the list or in the next list. A change of the server's clock does not affect the order.
     """
     if query.cursor is None:
         position = min(query.updated_since or 0, tx.last_change())  # a cursor never points beyond the last change
@@ -127,7 +127,7 @@ def create_article(tx: Transaction, body: ArticleFields) -> Record:
 def replace_article(tx: Transaction, id: int, body: ArticleFields) -> Record:
     """Replace an article.
 
-    A field that is not sent takes its default. When nothing differs, nothing is written and no event is sent.
+    A field that is not sent takes its default. If nothing differs, nothing is written and no event is sent.
     """
     return change(tx, id, column_values(body.model_dump()))
 

@@ -1,11 +1,11 @@
 """The SQL of article imports.
 
-The rows of a file are first stored in a temporary table and checked there. Then all rows are written together.
-This takes a quarter of the time of one statement per row, because FTS5 writes its index at the end of each
-statement.
+The rows of a file are first stored in a temporary table and checked there. Then all rows are written together. A
+separate statement for each row would take four times as long: FTS5 writes its index at the end of each statement.
 
-The column `line` of the temporary table has the order of the rows. If a field of an article cannot be null, NULL
-in its column means that the row gives no value. In any other column of the file, NULL empties the field.
+The column `line` of the temporary table has the order of the rows. NULL in the column of a field that cannot be
+null means that the row gives no value. NULL in the column of any other field empties this field, if the file has
+the column.
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -40,8 +40,8 @@ TABLES: Final = (
 )
 """The temporary table and its indexes.
 
-With the statistics of a small company, SQLite scans all articles and searches the staged row of each article.
-Therefore `article_id` has an index too, and each search for a staged row is a separate subquery, which always uses
+If the company is small, SQLite scans all articles and searches the staged row of each article. Therefore
+`article_id` has an index too. Each search for a staged row is a separate subquery, because a subquery always uses
 an index.
 """
 ADD: Final = f"INSERT INTO staged_articles ({', '.join(STAGED)}) VALUES ({', '.join('?' * len(STAGED))})"
@@ -61,13 +61,13 @@ def _defaults() -> dict[str, Any]:
 
 
 def add(tx: Transaction, rows: Iterable[tuple[object, ...]]) -> None:
-    """Add rows to the staging table. Each row has the values of the columns in `STAGED`, in that order."""
+    """Add rows to the temporary table. Each row has the values of the columns in `STAGED`, in that order."""
     tx.executemany(ADD, rows)
 
 
 SAME, OTHER, FOUND_OTHERWISE = 0, 1, 2
-"""How a row changes its article: not at all, only in fields outside the search index, or in fields of the search
-index.
+"""Three ways in which a row changes its article. `SAME`: no change. `OTHER`: only changes of fields that are not
+in the search index. `FOUND_OTHERWISE`: changes of fields in the search index.
 """
 SEARCHED: Final = ("name", "barcode", "barcodes")
 CLIENT: Final = "(SELECT clients.id FROM clients WHERE clients.code = {staged}.client_code)"
@@ -118,8 +118,8 @@ NUMBER: Final = """
 
 
 def number(tx: Transaction) -> None:
-    """Assign the numbers 1, 2 and so on to the rows that create an article. The id of a new article is the last
-    used id plus its number.
+    """Assign the numbers 1, 2 and so on to the rows that create an article. A new article gets an id: the highest
+    used id plus this number.
     """
     tx.execute(NUMBER)
 
@@ -153,16 +153,16 @@ FORGET_WORDS: Final = f"""
         SELECT article_id FROM staged_articles WHERE difference = {FOUND_OTHERWISE}
     )
 """
-"""Deletes all changed articles from the search index before the updates. Otherwise a trigger would delete and add
-the articles one by one, which takes FTS5 twice as long.
+"""Deletes the index entries of all articles whose searched fields will change. Otherwise a trigger would update
+the index article by article, which takes FTS5 twice as long.
 """
 UPDATE: Final = f"""
     UPDATE articles SET {{values}}, change_seq = :before + line, updated_at = {WRITTEN_AT}
     FROM staged_articles AS staged WHERE articles.id = article_id AND difference = {{difference}}
 """
 SLICE: Final = 20_000
-"""The number of lines per INSERT statement. SQLite keeps the rows of a statement in memory. This number needs only
-4 MB, and is large enough for FTS5 to be fast.
+"""The number of lines per INSERT statement. SQLite keeps the rows of a statement in memory: 4 MB with this number.
+With a much smaller number, FTS5 would be slow.
 """
 UPDATED_AFTER: Final = f"""
     SELECT id AS entity_id, {store.RECORD} AS data FROM articles
@@ -171,9 +171,9 @@ UPDATED_AFTER: Final = f"""
 
 
 def apply(tx: Transaction, sent: Collection[str], progress: Progress) -> int:
-    """Create and change the articles. Return the change sequence before the first change.
+    """Create and change the articles. Return the last number of the change sequence before these changes.
 
-    The change sequences follow the order of the lines.
+    The changes get their numbers in the order of the lines.
     """
     last: int = tx.value("SELECT max(line) FROM staged_articles")
     before = tx.next_changes(last)[0] - 1
@@ -192,8 +192,8 @@ def apply(tx: Transaction, sent: Collection[str], progress: Progress) -> int:
 
 
 def _updates(columns: list[str]) -> Iterator[str]:
-    """Yield at most two UPDATE statements. The first one is for the rows that change no field of the search index,
-    so it does not write the index. The second one is for the other rows.
+    """Yield at most two UPDATE statements. The first one is for the rows that change no field of the search index.
+    So this statement does not write the index. The second one is for the rows that change such fields.
     """
     for difference, names in (
         (OTHER, [name for name in columns if name not in SEARCHED]),
@@ -218,8 +218,8 @@ def _insert(columns: list[str]) -> str:
 
 
 def repeated_lines(tx: Transaction, name: str) -> Iterator[tuple[int, int]]:
-    """Find the lines that repeat the value of an earlier line in the column `name` (code or external_ref). Return
-    each such line with the first line that has the value.
+    """Find the lines that repeat a value of an earlier line in the column `name` (code or external_ref). Return
+    the number of each such line, and the number of the first line with the value.
     """
     return iter(tx.execute(GIVEN_TWICE.format(name=name)))
 
@@ -241,8 +241,8 @@ OF_TAKEN_EXTERNAL_REF: Final = """
     )
     ORDER BY line
 """
-"""Selects the lines whose external_ref belongs to another article. A line is not selected if the file also changes
-the external_ref of the other article.
+"""Selects the lines whose external_ref belongs to another article. It omits a line if the file also changes the
+external_ref of that other article.
 """
 OF_OTHER_FORM: Final = f"""
     SELECT line FROM staged_articles AS staged WHERE article_id IS NULL AND {BEYOND_ASCII} AND (
@@ -270,10 +270,10 @@ def find_known(tx: Transaction) -> None:
 
 
 def refused(tx: Transaction) -> Iterator[tuple[int, FieldErrors]]:
-    """Yield the lines with a missing name, an unknown client, a taken external_ref, or another Unicode form of an
-    existing code, each with its errors.
+    """Yield the number and the errors of each faulty line. Faults are a missing name, an unknown client, a taken
+    external_ref, and another Unicode form of an existing code.
 
-    A file may have millions of such lines, so the lines are read one by one.
+    A file may have millions of such lines, so they are read one by one.
     """
     yield from _lines(tx, NAMELESS, errors={"name": ["is required"]})
     yield from _lines(tx, OF_NO_CLIENT, errors={"client_code": ["is not a client of this company"]})
@@ -287,7 +287,7 @@ def _lines(tx: Transaction, sql: str, errors: FieldErrors) -> Iterator[tuple[int
 
 
 class TrackedOtherwise(NamedTuple):
-    """A row that would switch the tracking by serials of its article on or off."""
+    """A row that would switch its article's tracking by serials on or off."""
 
     line: int
     article_id: int
@@ -314,7 +314,7 @@ CONCERNS: Final = """
 
 
 def is_concerned_since(tx: Transaction, change: int) -> bool:
-    """Return True if an article that a row refers to was changed after `change` in the change sequence, or was
-    deleted.
+    """Return True if an article of the file was changed or deleted after the number `change` of the change
+    sequence.
     """
     return bool(tx.value(CONCERNS, (change,)))

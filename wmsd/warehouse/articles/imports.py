@@ -1,4 +1,5 @@
-"""The import of articles: it creates articles with new codes and changes articles with known codes.
+"""The import of articles: a row with a new code creates an article, and a row with a known code changes an
+article.
 
 The rules and the events are the same as for single articles.
 """
@@ -21,7 +22,9 @@ from wmsd.warehouse.directory import store as directory
 
 
 class ArticleImport(Import):
-    """Rows of article fields, with `client_code` instead of `client_id`. Each step handles all rows together."""
+    """The import of a file of articles. The columns are the fields of an article, but with `client_code` instead
+    of `client_id`. Each step handles all rows together.
+    """
 
     checks_all = True
 
@@ -56,8 +59,8 @@ class ArticleImport(Import):
         return (row.line, *(given.get(name) for name in article_staging.GIVEN), client_code, bool(errors))
 
     def check(self, tx: Transaction, outcome: Outcome) -> None:
-        """Check the rows. A repeated call checks all rows again only if an article of the rows or any client has
-        changed.
+        """Check the rows. If no client and no article of the file has changed, a later call checks only the
+        tracking by serials again.
         """
         is_new = not self._is_as_before(tx)
         if is_new:
@@ -69,7 +72,7 @@ class ArticleImport(Import):
             outcome.created, outcome.updated, outcome.unchanged = article_staging.compare(tx, self._sent)
 
     def _is_as_before(self, tx: Transaction) -> bool:
-        """Return True if the articles of the rows and all clients are unchanged since the previous call."""
+        """Return True if no client and no article of the file has changed since the previous call."""
         before, self._last_change = self._last_change, tx.last_change()
         clients, self._clients = self._clients, self._clients_now(tx)
         return (

@@ -1,4 +1,4 @@
-"""Checks of articles beyond the form of their fields. The functions read no data and have no side effects."""
+"""Checks of articles that go beyond the form of their fields. They read no data and have no side effects."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -10,22 +10,23 @@ from wmsd.base.problems import invalid
 from wmsd.contract.field_errors import FieldError, code_taken, external_ref_taken, invalid_field
 
 MOST_WORDS: Final = 6
-"""The maximum number of words in a search, because each word costs time. Long words narrow a search most, so the
-longest words are used.
+"""The maximum number of words in a search, because each word costs time. If a text has more words, the longest
+words are used, because they match the fewest articles.
 """
 SHORTEST_BEGINNING: Final = 2
-"""The minimum length of a word that is searched as a prefix. A shorter word must match a whole word."""
+"""The minimum length of a search word that matches the beginnings of words. A shorter search word matches only
+whole words.
+"""
 
 WORD: Final = re.compile(r"\w[\w\u0300-\u036f]*")
-"""A word with its combining accents: some letters have accents that are separate characters in every Unicode form.
-"""
+"""A word. It may contain combining accents, because some accented letters have no single character in Unicode."""
 
 
 def search_words(text: str) -> list[str]:
-    """Return the distinct words of a search, the longest first, at most `MOST_WORDS` of them.
+    """Return the different words of a search text, at most `MOST_WORDS`, the longest first.
 
-    Letters such as `ø`, which the search index stores as plain letters, are replaced by plain letters. Other
-    accents may stay, because the index ignores accents.
+    The search index stores letters such as `ø` as plain letters, so this function replaces them too. It does not
+    replace other accents, because the index ignores them.
     """
     words: list[str] = WORD.findall(composed_text(text).translate(UNDECOMPOSED).replace("_", " "))
     different = {word.casefold(): word for word in words}.values()
@@ -34,10 +35,10 @@ def search_words(text: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Holders:
-    """The articles that already have the wanted code or external_ref.
+    """The records that matter for the code, the external_ref and the client of an article that will be written.
 
-    `of_code` and `of_external_ref` are the ids of these articles, or None. `client_exists` is true if the wanted
-    client exists.
+    `of_code` is the id of the article that has the code. `of_external_ref` is the id of the article that has the
+    external_ref. Each of them may be None. `client_exists` is true if the client exists.
     """
 
     of_code: int | None

@@ -24,8 +24,8 @@ check_fields_are_read(ArticleFields, Article)
 
 HAS_BARCODE: Final = "(barcode = :barcode OR EXISTS (SELECT 1 FROM json_each(barcodes) WHERE value = :barcode))"
 HAS_ITS_WORDS: Final = "id IN (SELECT rowid FROM article_search WHERE article_search MATCH :barcode_words)"
-"""Half of the SQL condition for a barcode: it uses the search index to find the few articles with the words of the
-barcode. The other half, `HAS_BARCODE`, compares the barcodes exactly.
+"""The first condition of the filter by barcode. It uses the search index to find the few articles with the words
+of the barcode. The second condition, `HAS_BARCODE`, compares the whole barcode.
 """
 IS_LOW: Final = """id IN (
     SELECT article_id FROM low_articles WHERE :low
@@ -67,7 +67,9 @@ def find(tx: Transaction, query: IdsQuery) -> Records:
 
 
 def _searched(values: Mapping[str, object]) -> Mapping[str, object] | None:
-    """Return the filters in the form that the SQL of the list needs, or None if nothing can match."""
+    """Convert the filters that a caller has sent to the parameters of the SQL. Return None if no article can
+    match.
+    """
     found = dict(values)
     if "search" in values:
         found["search"] = search_expression(str(values["search"]))
@@ -79,17 +81,15 @@ def _searched(values: Mapping[str, object]) -> Mapping[str, object] | None:
 
 
 def search_expression(search: str) -> str | None:
-    """Return the FTS5 query for the words of the search text, or None if the text has no words, so that no article
-    matches.
+    """Return the FTS5 query for the words of the search text. Return None if the text has no words, because then
+    no article matches.
     """
     words = search_words(search)
     return " ".join(map(_term, words)) if words else None
 
 
 def _phrase(barcode: str) -> str | None:
-    """Return an FTS5 query for the words of a barcode. Return None if the index cannot find the barcode with
-    certainty.
-    """
+    """Return an FTS5 query for the words of a barcode. Return None if the index may not contain this barcode."""
     if "\0" in barcode or not any(each.isascii() and each.isalnum() for each in barcode):
         return None
     doubled = barcode.translate(UNDECOMPOSED).replace('"', '""')
@@ -97,7 +97,9 @@ def _phrase(barcode: str) -> str | None:
 
 
 def _term(word: str) -> str:
-    """Return a term of an FTS5 query: a prefix, or the whole word if the word is too short for a prefix."""
+    """Return a word as a part of an FTS5 query. The query matches words that begin with it, or only the whole word
+    if it is short.
+    """
     return f'"{word}"*' if len(word) >= SHORTEST_BEGINNING else f'"{word}"'
 
 
@@ -176,7 +178,7 @@ def update(tx: Transaction, article_id: int, values: Mapping[str, object]) -> No
 
 
 def last_id(tx: Transaction) -> int:
-    """Return the highest id ever given to an article, even if that article was deleted."""
+    """Return the highest id that an article ever had. The article may be deleted."""
     return undo_rows.last_id(tx, "articles")
 
 

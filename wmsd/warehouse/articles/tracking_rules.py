@@ -1,7 +1,7 @@
-"""Rules about switching the tracking of an article by serials on or off.
+"""Rules for switching on or off the tracking of an article by serials.
 
-Goods of the article, in stock or in documents, can forbid the change. This package must not import the packages
-for stock and documents, so these packages contribute their reasons as `Obstacle` objects.
+Goods in stock or in documents can forbid the switch. This package must not import the packages for stock and
+documents. So those packages provide the reasons as `Obstacle` objects.
 """
 
 from collections.abc import Callable, Iterable
@@ -17,9 +17,9 @@ from wmsd.db.engine.transaction import Transaction
 class Obstacle:
     """A reason that forbids switching the tracking by serials on or off.
 
-    `switched` says whether the reason forbids "on" or "off". `count` is a SELECT for the article `:id`: it returns
-    0 if the switch is allowed, and otherwise 1 or the number of goods that forbid the switch. `sentence` may
-    contain `{count}` for this number.
+    `switched` is the forbidden switch: "on" or "off". `count` is a SELECT for the article `:id`. It returns 0 if
+    the switch is allowed. Otherwise it returns the number of goods that forbid it, or 1. `sentence` is the error
+    text, which may contain `{count}`.
     """
 
     switched: Literal["on", "off"]
@@ -28,8 +28,8 @@ class Obstacle:
 
 
 class Obstacles:
-    """The obstacles that all packages contribute, in the order in which `check` looks at them. Code gets this
-    object by `tx.service(Obstacles)`.
+    """The obstacles of all packages, in the order in which `check` examines them. Code gets this object from
+    `tx.service(Obstacles)`.
     """
 
     def __init__(self, of_all_rooms: Callable[[], Iterable[Obstacle]]) -> None:
@@ -40,9 +40,11 @@ class Obstacles:
         return list(self._of_all_rooms())
 
     def check(self, tx: Transaction, article_id: int, before: object, after: object) -> None:
-        """Raise Problem (422) for the first obstacle, if the tracking by serials is switched on or off.
+        """Raise Problem (422) if the change switches the tracking by serials on or off, and an obstacle forbids
+        this. The error is the text of the first such obstacle.
 
-        `before` and `after` are true if the article is tracked by serials before and after the change.
+        `before` is true if the article was tracked by serials before the change. `after` is true if it will be
+        tracked afterwards.
         """
         if bool(before) == bool(after):
             return

@@ -1,5 +1,5 @@
-"""The undo of an article import: it deletes the articles that the import created and restores those that it
-changed.
+"""The undo of an article import: it deletes the articles that the import created, and restores the articles that
+the import changed.
 """
 
 from collections.abc import Iterator
@@ -30,10 +30,10 @@ TRACKED_OTHERWISE: Final = """
 
 
 def obstacles(tx: Transaction, made: CreatedRows, most: int) -> Iterator[str]:
-    """Yield sentences that say why articles cannot be restored to their state before the import.
+    """Yield a sentence for each reason why an article cannot be restored to its state before the import.
 
     `made` are the articles that the import created. `most` is the maximum number of sentences about external
-    references. Changes that users made to the articles since the import are checked in `wmsd/imports/undo.py`.
+    references. `wmsd/imports/undo.py` checks whether users have changed the articles since the import.
     """
     for code, external_ref in tx.rows(
         OF_TAKEN_EXTERNAL_REF, {"after": made.after, "last": made.last, "most": most}
@@ -53,8 +53,8 @@ FORGET_WORDS: Final = """
     DELETE FROM article_search WHERE (rowid > :after AND rowid <= :last)
         OR rowid IN (SELECT row_id FROM import_images)
 """
-"""Deletes the index entries of all articles together, before the rows change. Triggers would delete the entries
-row by row, which takes twice as long.
+"""Deletes the index entries of all articles of the import in one statement, before the rows change. Otherwise
+triggers would delete the entries one by one, which takes twice as long.
 """
 GIVE_UP: Final = """
     UPDATE articles SET external_ref = NULL

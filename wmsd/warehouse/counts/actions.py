@@ -38,10 +38,10 @@ REFERENCES: Final = references_of(COUNTS)
 
 
 def sent_references(tx: Transaction, sent: Mapping[str, Any], named: Mapping[str, Any]) -> Iterator[FieldError]:
-    """Check the references in a body that also has malformed fields, and yield the errors.
+    """Yield the errors in the references of a body that has malformed fields elsewhere.
 
-    In `sent`, malformed values are null. Lines with an id are skipped, because such a line need not name its
-    article.
+    `sent` is the body, with null in place of each malformed value. Lines with an id are not checked, because such
+    a line need not name its article.
     """
     lines = [None if line is None or line.get("id") is not None else line for line in sent.get("lines") or ()]
     yield from REFERENCES(tx, {**sent, "lines": lines}, named)
@@ -71,8 +71,8 @@ def create_count(tx: Transaction, body: NewCount) -> Record:
     """Create a count.
 
     The count lists the goods that `lines` name. Without `lines`, the count lists everything in stock in the
-    warehouse, limited by `article_search`. If a line already has its `counted_quantity`, the count starts with
-    status IN_LUCRU.
+    warehouse, or only the articles that match `article_search`. If a line already has its `counted_quantity`, the
+    count starts with status IN_LUCRU.
     """
     if body.lines is None:
         return create_with_lines(tx, body, _list_of_stock(tx, body.warehouse_id, body.article_search))
@@ -82,8 +82,8 @@ def create_count(tx: Transaction, body: NewCount) -> Record:
 
 
 def create_with_lines(tx: Transaction, body: CountHead, entries: Entries, begins: bool = True) -> Record:
-    """Create a count with the lines in `entries`. With `begins`, the count gets the status IN_LUCRU if a line has
-    a counted quantity.
+    """Create a count with the lines in `entries`. If a line has a counted quantity and `begins` is True, the count
+    gets the status IN_LUCRU.
     """
     values = COUNTS.replacement(body)
     errors = [*not_initial(COUNTS, body.status), *check_document(tx, COUNTS, None, values, {}), *entries.errors]
@@ -131,9 +131,9 @@ def _no_list(number: int, are_all: bool) -> str:
 def replace_count(tx: Transaction, id: int, body: CountFields) -> Record:
     """Replace a count.
 
-    A field that is not sent takes its default, but code and status stay as they are. Lines that are not sent are
-    removed from the list. In a line that is sent, fields that are not sent keep their values. When nothing
-    differs, nothing is written and no event is sent.
+    A field that is not sent takes its default, but code and status stay as they are. Stored lines that are not
+    sent are removed from the list. In a sent line, fields that are not sent keep their values. If nothing differs,
+    nothing is written and no event is sent.
     """
     _refuse_booking(tx, id, sent_status(body))
     return apply_count_change(tx, id, COUNTS.replacement(body), body.lines, sent_status(body), replaces=True)
@@ -148,9 +148,8 @@ def replace_count(tx: Transaction, id: int, body: CountFields) -> Record:
 def update_count(tx: Transaction, id: int, body: CountChanges) -> Record:
     """Enter counted quantities, or change other fields or the status of a count.
 
-    Lines that are not sent stay as they are. The first counted quantity moves the count to IN_LUCRU. For goods
-    that were found but are not on the list, send a new line without an id. To reach the status FINALIZAT, book the
-    count.
+    Lines that are not sent stay as they are. The first counted quantity moves the count to IN_LUCRU. If you found
+    goods that are not on the list, send a new line without an id. To reach the status FINALIZAT, book the count.
     """
     _refuse_booking(tx, id, sent_status(body))
     return apply_count_change(tx, id, COUNTS.patch(body), body.lines, sent_status(body))
@@ -160,9 +159,9 @@ def update_count(tx: Transaction, id: int, body: CountChanges) -> Record:
 def book_count(tx: Transaction, id: int) -> Record:
     """Book the differences of a count.
 
-    Each counted line adds its `difference` to stock. Movements that were recorded after the counted quantity
-    arrived stay in effect. Lines that are not counted, or must be counted again, are not booked. If a line cannot
-    be booked, no line is booked.
+    Each counted line adds its `difference` to stock. Movements that were recorded after the server received the
+    counted quantity stay in effect. Lines that are not counted, or must be counted again, are not booked. If one
+    of the other lines cannot be booked, no line is booked.
     """
     return apply_count_change(tx, id, {}, None, FINAL)
 
@@ -189,7 +188,8 @@ def apply_count_change(
     """Change the fields, lines and status of a count, and return the count. With `replaces`, stored lines that are
     not sent are removed.
 
-    The fields and lines change before or after the status, depending on which status allows the change.
+    If the current status allows the change of fields and lines, they change before the status. Otherwise they
+    change after it.
     """
     current = COUNTS.columns(tx, count_id)
     values = COUNTS.merged(current, given)
@@ -216,8 +216,8 @@ def apply_count_change(
 
 
 def move(tx: Transaction, count_id: int, current: Status, requested: Status) -> None:
-    """Change the status of the count from `current` to `requested`, and book it if this finishes the count. Raise
-    Problem (409) if the change is not allowed.
+    """Change the status of the count from `current` to `requested`. If this finishes the count, book its
+    differences first. Raise Problem (409) if the change of status is not allowed.
     """
     if TRANSITIONS.effect(current, requested) is Effect.BOOK:
         book(tx, count_id)

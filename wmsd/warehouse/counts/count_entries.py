@@ -27,9 +27,9 @@ NOT_COUNTED: Final = {
 
 
 class Entry(NamedTuple):
-    """A sent line and its line in the count.
+    """A sent line, and the line of the count to which it belongs.
 
-    `path` is the position of the sent line in the body. `row` is the stored line, or a new one.
+    `path` is the path of the sent line in the body. `row` is the line of the count: a stored line, or a new line.
     """
 
     path: str
@@ -38,7 +38,7 @@ class Entry(NamedTuple):
 
 
 class Entries(NamedTuple):
-    """The lines of a count as they will be stored, and the errors in the sent lines."""
+    """The new state of all lines of a count (`rows`), and the errors in the sent lines."""
 
     rows: list[Row]
     errors: list[FieldError]
@@ -55,11 +55,12 @@ def enter(
     replaces: bool = False,
     expands: bool = False,
 ) -> Entries:
-    """Enter the lines `sent` into a count. Return all lines of the count as they must be stored, with the errors.
+    """Combine the lines `sent` with the stored lines `before`. Return all lines of the count in the form to store,
+    and the errors.
 
-    `before` are the stored lines. With `replaces`, stored lines that are not sent are removed. With `expands`, a
-    line that names only an article or a lot, without a counted quantity, becomes a separate line for each of its
-    lots and serials in stock.
+    With `replaces`, stored lines that are not sent are removed. With `expands`, a sent line may stand for several
+    lines: it names only an article or a lot, and has no counted quantity. Then each lot and serial in stock gets a
+    line.
     """
     errors: list[FieldError] = []
     named = list(_named(sent, before, Articles(tx, sent, before), errors))
@@ -76,8 +77,8 @@ def enter(
 
 
 Named = tuple[str, CountLineFields, Row | None, int]
-"""A sent line: its path in the body, the line itself, the stored line with the same id (or None), and the id of
-the article.
+"""A sent line in four parts: the path in the body, the line, the stored line with the same id (or None), and the
+article's id.
 """
 
 
@@ -99,7 +100,9 @@ def _named(
 
 
 def _is_of(line: CountLineFields, row: Row, articles: Articles, path: str, errors: list[FieldError]) -> bool:
-    """Return True if the sent line names the same goods as the stored line. Add an error to `errors` otherwise."""
+    """Return True if the sent line names the same goods as the stored line. Otherwise add an error to `errors` and
+    return False.
+    """
     before = len(errors)
     if line.article_id is not None or line.article_code is not None:
         article = articles.find(line, path, errors)
@@ -114,10 +117,11 @@ def _is_of(line: CountLineFields, row: Row, articles: Articles, path: str, error
 def _entries(
     named: Sequence[Named], before: Sequence[Row], ledger: Ledger, expands: bool, errors: list[FieldError]
 ) -> Iterator[Entry]:
-    """Match the sent lines with the lines of the count, and yield an entry for each match.
+    """Find the line of the count for each sent line, and yield both as an entry.
 
-    A sent line without an id matches the stored line for the same goods, or a new line. With `expands`, one sent
-    line may yield several entries (see `enter`). If the same goods occur twice, an error is added to `errors`.
+    For a sent line without an id, this is the stored line with the same goods, or else a new line. With `expands`,
+    one sent line may yield several entries (see `enter`). If two sent lines name the same goods, add an error to
+    `errors`.
     """
     by_part = {(row["article_id"], part_of(row)): row for row in before}
     by_serial = {(row["article_id"], row["serial"]): part_of(row) for row in before if row["serial"]}
@@ -140,7 +144,7 @@ def _entries(
 
 
 def _impossible_lines(tx: Transaction, entries: Sequence[Entry]) -> Iterator[FieldError]:
-    """Return the errors of lines with values that cannot be the result of a count."""
+    """Yield an error for each sent value that a count cannot have, such as a quantity of 2 for a serial."""
     found = articles_store.references(tx, {entry.row["article_id"] for entry in entries}, ())
     with_serials = {article.id for article in found if article.tracks_serials}
     for path, line, row in entries:
@@ -163,9 +167,9 @@ def _impossible_lines(tx: Transaction, entries: Sequence[Entry]) -> Iterator[Fie
 def _is_new_count(entry: Entry) -> bool:
     """Return True if the sent line reports a new count.
 
-    A different quantity, or any `seen_at`, is always a new count. The same quantity is a new count only if the
-    line must be counted again and the sent line has no read-only fields. A line with read-only fields was copied
-    from an answer.
+    A line with `seen_at`, or with another quantity or another `counted_at` than the stored line, is always a new
+    count. Otherwise it is a new count only if the line must be counted again. It must also have no read-only
+    fields, because they show that the line was copied from an answer.
     """
     line, row = entry.sent, entry.row
     if line.counted_quantity is None:
@@ -177,7 +181,9 @@ def _is_new_count(entry: Entry) -> bool:
 
 
 def _entered(tx: Transaction, entries: Sequence[Entry], counted: Sequence[bool], ledger: Ledger) -> list[Row]:
-    """Return the line of each entry as it will be stored."""
+    """Return for each entry the line of the count with the sent values, in the form to store. `counted` says which
+    entries are new counts.
+    """
     moved = ledger.moved([(entry.row, entry.sent.seen_at) for entry in entries])
     rows = []
     for (_, line, row), is_counted, has_moved in zip(entries, counted, moved, strict=True):
@@ -199,7 +205,7 @@ def _entered(tx: Transaction, entries: Sequence[Entry], counted: Sequence[bool],
 
 
 def _merged(before: Sequence[Row], entered: Sequence[Row]) -> list[Row]:
-    """Return all stored lines in their order, with the entered values, followed by the new lines."""
+    """Return the stored lines `before` with the values of the `entered` lines. New lines come last."""
     by_id = {row["id"]: row for row in entered}
     new = [row for row in entered if row["id"] is None]
     return [*(by_id.get(row["id"], row) for row in before), *new]

@@ -1,4 +1,4 @@
-"""A reader for the stock of a count's articles. It reads the stock of all articles at once."""
+"""Reads the stock of all articles of a count at once."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -12,10 +12,12 @@ from wmsd.warehouse.stock.store import Place
 
 
 class Ledger:
-    """The stock of some articles in a warehouse. An article without a stock record was never in the warehouse."""
+    """The stock of some articles in one warehouse. An article has no stock record if it was never in the
+    warehouse, so its stock is 0.
+    """
 
     def __init__(self, tx: Transaction, stock_ids: dict[int, int]) -> None:
-        """Create a reader. `stock_ids` has the id of the stock record for each article id."""
+        """`stock_ids` has the ids of the stock records by the ids of the articles."""
         self._tx = tx
         self.stock_ids = stock_ids
         self._by_name: dict[int, tuple[Mapping[str, PartKey], Mapping[str, list[PartKey]]]] = {}
@@ -42,8 +44,8 @@ class Ledger:
         return self.contents(article_id).parts.get(goods, NOTHING).quantity
 
     def _named(self, article_id: int) -> tuple[Mapping[str, PartKey], Mapping[str, list[PartKey]]]:
-        """Return the goods of an article in two dicts: by serial, and by lot. The result is cached, because a
-        count may name many lots and serials.
+        """Return two dicts with the keys of the article's goods: one by serial, and one by lot. The dicts are
+        cached, because a count may name many lots and serials.
         """
         if article_id not in self._by_name:
             by_serial: dict[str, PartKey] = {}
@@ -57,14 +59,16 @@ class Ledger:
         return self._by_name[article_id]
 
     def part_of_serial(self, article_id: int, serial: str) -> PartKey:
-        """Return the key of this serial. The key includes the lot if the serial is in stock in the warehouse."""
+        """Return the key of the goods with this serial. If the serial is in stock in the warehouse, the key
+        contains its lot.
+        """
         return self._named(article_id)[0].get(serial) or PartKey(None, serial)
 
     def parts(self, article_id: int, named: PartKey) -> list[PartKey]:
-        """Return the keys of the goods in stock that `named` includes: all lots and serials of an article, or all
-        goods of a lot.
+        """Return the keys of the goods in stock that `named` stands for. If `named` has no lot and no serial,
+        these are all goods of the article. If it has only a lot, they are all goods of the lot.
 
-        Return only `named` if it is a serial, or if nothing is in stock.
+        If `named` has a serial, or if no such goods are in stock, return only `named`.
         """
         if named.serial is not None:
             return [named]
@@ -89,7 +93,7 @@ class Ledger:
         }
 
     def lines_of_all(self) -> Iterator[Row]:
-        """Yield a new line for each lot and serial in stock, and for the goods that have neither."""
+        """Yield a new line for each part of the stock: each lot, each serial, and the goods that have neither."""
         for article_id in self.stock_ids:
             for goods in self.contents(article_id).parts:
                 yield self.line(article_id, goods)
@@ -97,8 +101,8 @@ class Ledger:
     def moved(self, seen: Sequence[tuple[Row, str | None]]) -> list[bool]:
         """Return for each item of `seen` whether its goods have moved since the counting person last saw them.
 
-        Each item of `seen` is (line, time). If the time is None, the person last saw the goods when the line was
-        created or last counted.
+        Each item of `seen` is a line and the time when the person saw the goods. If the time is None, use the last
+        count of the line or, if it was not counted, its creation.
         """
         asked, places = [], []
         for place, (row, at) in enumerate(seen):

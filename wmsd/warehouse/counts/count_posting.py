@@ -1,6 +1,4 @@
-"""The booking of a finished count. The differences of its lines are booked all together, or no difference is
-booked.
-"""
+"""The booking of a finished count. It books the differences of all lines of the count, or none of them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
@@ -31,13 +29,13 @@ from wmsd.warehouse.stock.rules import Change, Fault, faults_of, part_changes
 from wmsd.warehouse.stock.stock_ledger import Movement, post_all
 
 COLUMNS: Final = {"quantity": "counted_quantity", "quarantined": "counted_quantity", "serial": "serial"}
-"""The field of a count line that gets the error. The key is the `column` of the `Fault`."""
+"""For each value of a fault's `column`, the field of the count line at which the error is reported."""
 
 
 def book(tx: Transaction, count_id: int, reason: str | None = None) -> None:
-    """Book the counted lines, except lines that must be counted again.
+    """Book the counted lines of a count, but not the lines that must be counted again.
 
-    If the booking corrects goods that other counts have counted, the lines of those counts are marked to be
+    Other counts may also have counted goods that this booking corrects. Their lines are marked: they must be
     counted again. Raise Problem: 409 if there is nothing to book, 422 with an error at each faulty line.
     """
     count, rows = COUNTS.columns(tx, count_id), COUNT_LINES.of(tx, count_id)
@@ -59,7 +57,8 @@ def book(tx: Transaction, count_id: int, reason: str | None = None) -> None:
 
 
 def _note_corrected(tx: Transaction, rows: Sequence[Row], stock_ids: Mapping[int, int]) -> None:
-    """Mark lines to be counted again if another count has corrected their goods since they were counted.
+    """Find lines whose goods another count has corrected after this count counted them. Mark these lines: they
+    must be counted again.
 
     Otherwise both counts would book the same difference.
     """
@@ -82,10 +81,10 @@ def _nothing_to_book(rows: Sequence[Row]) -> str:
 def _changes(
     tx: Transaction, rows: Sequence[Row], lines: Sequence[Row], stock_ids: Mapping[int, int]
 ) -> list[tuple[int, Change]]:
-    """Compute the stock changes of `lines`. Return each change with the id of its article.
+    """Compute the stock changes of the lines `lines`. Return each change with the id of its article.
 
-    `rows` are all lines of the count, and give the position of each line. Raise Problem (422) if a line has an
-    error.
+    `rows` are all lines of the count. Raise Problem (422) if lines have errors. The path of an error has the
+    position of its line in `rows`.
     """
     contents = contents_of(tx, stock_ids.values())
     with_serials = {each.id for each in articles.references(tx, stock_ids, ()) if each.tracks_serials}
@@ -109,7 +108,7 @@ def _changes(
 
 
 def _elsewhere(tx: Transaction, article_id: int, stock_id: int, before: Contents, after: Parts) -> Iterator[Fault]:
-    """Yield a fault for each serial that the count has found here, but that is in stock in another warehouse."""
+    """Yield a fault for each serial that was counted here but is still in stock in another warehouse."""
     found = {goods.serial: goods for goods in after if goods.serial is not None and goods not in before.parts}
     known = lots.serials(tx, article_id, list(found))
     away = [name for name, serial in known.items() if serial.stock_id != stock_id]
@@ -123,10 +122,10 @@ def _elsewhere(tx: Transaction, article_id: int, stock_id: int, before: Contents
 
 
 def _errors(fault: Fault, rows: Sequence[Row], paths: Mapping[int, str]) -> Iterator[FieldError]:
-    """Yield the fault as an error at each line that caused it. `rows` are the lines of the article.
+    """Convert a fault to errors at the lines that caused it. `rows` are the booked lines of the article.
 
-    The first of these groups that is not empty gets the error: the lines for the same goods, the lines of the same
-    lot that reduce stock, all lines that reduce stock, all lines.
+    Use the lines that name the goods of the fault. If there are none, use the lines of the same lot that reduce
+    stock. If there are none, use all lines that reduce stock, or else all lines.
     """
     named = [row for row in rows if fault.goods is not None and part_of(row) == fault.goods]
     taking = [row for row in rows if line_difference(row) < 0]
@@ -149,10 +148,10 @@ def _movement(change: Change, count_id: int, line_id: int, reason: str | None) -
 
 
 def _mark_others(tx: Transaction, lines_of: Mapping[int, Sequence[int]]) -> None:
-    """Mark lines of other counts to be counted again, because they were counted before this booking corrected the
-    ledger.
+    """Mark lines of other counts: they must be counted again, because this booking has corrected their goods after
+    they were counted.
 
-    `lines_of` has the ids of the lines by the id of their count.
+    `lines_of` has the ids of these lines, grouped by the id of the count.
     """
     for other, line_ids in lines_of.items():
         before = COUNTS.one(tx, other)

@@ -23,15 +23,17 @@ from wmsd.warehouse.stock.counts import KIND
 
 
 def _create(tx: Transaction, count: Document, body: CountFields) -> Record:
-    """Create the count. If the file gives a status, the import gives the count this status afterwards."""
+    """Create the count. If the file gives a status, the count does not get it here: the import changes the status
+    later.
+    """
     entries = enter(tx, body.warehouse_id, body.lines)
     return actions.create_with_lines(tx, body, entries, begins=count.status in (None, TABLE.initial))
 
 
 def _lines(_: Transaction, count: Document) -> list[Any]:
-    """Return the lines of a count without the fields whose cell is empty.
+    """Return the lines of a count in a file, without the fields whose cells are empty.
 
-    An empty cell does not remove a quantity that was counted before.
+    So an empty cell does not remove a counted quantity that is already stored.
     """
     return [CountLineFields.model_construct(None, **_said(line)) for line in count.lines or ()]
 

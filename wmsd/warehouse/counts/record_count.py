@@ -21,7 +21,7 @@ from wmsd.warehouse.stock.schema import StockRecord
 
 OF_LINE: Final = "lines.0."
 COLUMNS: Final = {"counted_quantity": "quantity"}
-"""The fields of a count line that have another name in `RecordCount`, and this name."""
+"""The fields of a count line that have another name in `RecordCount`. The value is this other name."""
 NAME_ONE: Final = (
     "is not enough for goods with lots or serials: also name one lot or serial, or create a count with all of them"
 )
@@ -73,8 +73,8 @@ def _checked(entries: Entries) -> Entries:
 
 @contextmanager
 def _own_fields() -> Iterator[None]:
-    """Report errors of the count line, such as `lines.0.counted_quantity`, at the fields of this operation, such
-    as `quantity`.
+    """Use this context manager to rename the paths in errors. An error at a field of the count line, such as
+    `lines.0.counted_quantity`, moves to the field of this operation, such as `quantity`.
     """
     try:
         yield

@@ -47,20 +47,20 @@ def part_of(row: Mapping[str, Any]) -> PartKey:
 
 
 def to_book(rows: Sequence[Row]) -> list[Row]:
-    """Return the lines that can be booked: those that were counted and need not be counted again."""
+    """Return the lines that can be booked. These lines were counted, and need not be counted again."""
     return [row for row in rows if row["counted_quantity"] is not None and not row["count_again"]]
 
 
 def line_difference(row: Mapping[str, Any]) -> int:
-    """Return the quantity that booking a counted line adds to stock: the counted quantity minus the ledger
-    quantity at the time when the counted quantity arrived.
+    """Return the quantity that the booking of a counted line adds to stock. It is the counted quantity minus the
+    ledger quantity at the time when the server received the counted quantity.
     """
     return int(row["counted_quantity"] - row["ledger_quantity"])
 
 
 class Counted(NamedTuple):
-    """The result of a booking: the content of the stock record (`after`), and the reasons that forbid the booking
-    (`faults`).
+    """The result of a booking. `after` is the new content of the stock record. `faults` are the reasons that
+    forbid the booking.
     """
 
     after: Parts
@@ -104,7 +104,7 @@ def _quarantined(quantity: int, there: Amounts) -> str:
 
 
 def two_lots_of_a_serial(after: Parts) -> Iterator[Fault]:
-    """Return a fault for each serial that would be in two lots at the same time."""
+    """Yield a fault for each serial that would be in two lots."""
     seen: dict[str, PartKey] = {}
     for goods in after:
         if goods.serial is not None and seen.setdefault(goods.serial, goods) != goods:

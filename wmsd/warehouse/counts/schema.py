@@ -35,9 +35,9 @@ SENT_BACK: Final = Field(description="Read only. You may send it back unchanged.
 class CountLineFields(Input):
     """The goods to count, and the counted quantity.
 
-    A line is identified by its id, or else by article, lot and serial. The lot of a serial in stock may be
-    omitted. Fields that are not sent keep their values. If you send the same quantity again, it is a new count
-    only if the line must be counted again, or if you also send `seen_at`.
+    The id identifies a line. Without an id, article, lot and serial identify it. If the serial is in stock, you
+    may omit its lot. Fields that are not sent keep their values. If you send the same quantity again, it is
+    usually not a new count. It is a new count if the line must be counted again, or if you also send `seen_at`.
     """
 
     id: Annotated[
@@ -93,7 +93,9 @@ class CountFields(CountHead):
 
 
 class NewCount(CountHead):
-    """The goods to count: `lines`, or without `lines` everything in stock in the warehouse."""
+    """A new count. `lines` are the goods to count. Without `lines`, everything in stock in the warehouse is
+    counted.
+    """
 
     lines: Annotated[
         list[CountLineFields] | None,

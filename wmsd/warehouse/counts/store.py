@@ -20,8 +20,8 @@ IS_HIDDEN: Final = f"""(
     counts.is_blind AND counts.status IN ({sql_names(OPEN)})
     AND (line.counted_quantity IS NULL OR line.count_again)
 )"""
-"""The SQL condition for a line that must not show quantities of the ledger: its count is blind, and the line must
-still be counted.
+"""The SQL condition for a line that must not show quantities of the ledger. This is a line of a blind count that
+is not counted yet, or must be counted again.
 """
 COUNT_LINES: Final = LineTable(
     "count_lines",
@@ -60,8 +60,8 @@ def last_movement(tx: Transaction) -> int:
 
 
 class Seen(NamedTuple):
-    """The goods of a count line, and when the counting person last saw them: at the time `at` or, if `at` is None,
-    after the movement with the id `until`.
+    """The goods of a count line, and when the counting person last saw them. This was at the time `at`. If `at` is
+    None, it was directly after the movement with the id `until`.
     """
 
     stock_id: int
@@ -85,7 +85,7 @@ MOVED: Final = """
     )
 """
 """Selects the goods that have moved since the counting person last saw them. A movement in the same millisecond as
-`at` is included, because it may be later than `at`.
+`at` is also selected, because it may have happened after the count.
 """
 
 
@@ -100,11 +100,11 @@ MOVED_OTHERS: Final = _moved("stock_movements_by_stock", "IS", "IS")
 
 
 def moved_since(tx: Transaction, seen: Sequence[Seen], kind: str | None = None) -> set[int]:
-    """Find the goods that have moved since they were seen. Return their positions in `seen`. If `kind` is given,
-    only movements of this kind count.
+    """Find the goods that have moved since the counting person saw them. Return their positions in `seen`. If
+    `kind` is given, only look at movements of this kind.
 
-    The function is fast even if a stock record has many movements, because it uses an index on serial, lot or
-    stock record.
+    The function uses an index on serial, lot or stock record. So it is fast even if a stock record has many
+    movements.
     """
     by_sql: dict[str, list[int]] = {}
     for place, part in enumerate(seen):
@@ -124,8 +124,8 @@ CHOSEN: Final = """
     )
 """
 MOST_LISTED: Final = 100_000
-"""The largest number of stock records that is reported exactly. Counting ends at this number, because SQLite
-counts the records one by one.
+"""The maximum number of stock records that `number_of_records` counts. It stops at this number, because SQLite
+must count the records one by one.
 """
 RECORDS: Final = f"SELECT count(*) FROM (SELECT 1 FROM {CHOSEN} LIMIT {MOST_LISTED})"
 SERIALS_OF_LOT: Final = f"""
@@ -149,15 +149,15 @@ IN_WAREHOUSE: Final = f"SELECT stock.article_id, stock.id FROM {CHOSEN} ORDER BY
 
 
 class StockOf(NamedTuple):
-    """The stock of a warehouse. `search` is an FTS5 query that limits the articles, or None for all articles."""
+    """Selects stock of a warehouse. `search` is an FTS5 query for the articles, or None for all articles."""
 
     warehouse_id: int
     search: str | None
 
     @classmethod
     def found_by(cls, warehouse_id: int, search: str | None) -> "StockOf | None":
-        """Return the stock of the articles that match the text `search`, or all stock if `search` is None. Return
-        None if the text has no words, because then no article matches.
+        """Return the selection of stock whose articles match the text `search`, or of all stock if `search` is
+        None. Return None if the text has no words, because then no article matches.
         """
         if search is None:
             return cls(warehouse_id, None)
@@ -175,7 +175,9 @@ def number_of_parts(tx: Transaction, found: StockOf) -> int:
 
 
 def records_in(tx: Transaction, found: StockOf) -> dict[int, int]:
-    """Return the ids of stock records by the id of their article, in the order of the articles' codes."""
+    """Return the id of each selected stock record, by the id of its article. The records are in the order of the
+    articles' codes.
+    """
     return dict(tx.rows(IN_WAREHOUSE, found._asdict()))
 
 
@@ -190,13 +192,13 @@ OF_OTHERS: Final = f"""
         AND line.counted_quantity IS NOT NULL AND NOT line.count_again
     ORDER BY line.count_id, line.id
 """
-"""Selects lines of other counts that have counted the same goods. The conditions on lot and serial are written
-like the expressions of the index on count lines, so that SQLite uses this index.
+"""Selects lines of other counts that have counted the same goods. The conditions on lot and serial must be written
+exactly as in the index on count lines. Otherwise SQLite does not use this index.
 """
 
 
 def note_booked(tx: Transaction, booked: Mapping[int, int]) -> None:
-    """Write the booked quantities, by the ids of the lines."""
+    """Store the booked quantities. `booked` has the quantities by the ids of the lines."""
     tx.executemany(BOOKED, [(quantity, line_id) for line_id, quantity in booked.items()])
 
 
@@ -207,11 +209,11 @@ def note_count_again(tx: Transaction, line_ids: Iterable[int]) -> None:
 def counted_elsewhere(
     tx: Transaction, count_id: int, warehouse_id: int, parts: Iterable[tuple[int, PartKey]]
 ) -> dict[int, list[int]]:
-    """Find lines of other counts that have counted the same goods. Return the ids of these lines, by the id of
-    their count.
+    """Find lines of other counts that have counted the goods in `parts`. Return the ids of these lines, grouped by
+    the id of the count.
 
     Only counts with status IN_LUCRU are searched. Lines that must be counted again are omitted. Each item of
-    `parts` is the id of an article, with a lot or serial.
+    `parts` is the id of an article and a lot or serial.
     """
     named: dict[str, Any] = {"warehouse_id": warehouse_id, "count_id": count_id}
     found: dict[int, list[int]] = {}

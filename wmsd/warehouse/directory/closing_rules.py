@@ -1,5 +1,5 @@
-"""Rules about switching a warehouse off. New documents cannot name a warehouse that is off, so goods could no
-longer leave the warehouse.
+"""Rules for switching a warehouse off. A warehouse with goods cannot be switched off, because the goods could not
+leave it: new documents cannot name a warehouse that is off.
 
 This package must not import the packages for stock and documents. Therefore `warehouse/contributions.py` provides
 the queries.
@@ -18,8 +18,8 @@ from wmsd.db.engine.transaction import Transaction
 class Holding:
     """A reason that forbids switching a warehouse off.
 
-    `count` is a SELECT that returns how many records forbid switching the warehouse `:id` off. `sentence` contains
-    `{count}` for that number.
+    `count` is a SELECT that returns the number of records that forbid it for the warehouse `:id`. `sentence` is
+    the error text, with `{count}` for this number.
     """
 
     count: str
@@ -34,7 +34,7 @@ OPEN_DOCUMENTS: Final = "cannot be switched off: {count} of its documents are op
 
 
 class Holdings:
-    """All reasons that forbid switching a warehouse off. Code gets this object by `tx.service(Holdings)`."""
+    """All reasons that forbid switching a warehouse off. Code gets this object from `tx.service(Holdings)`."""
 
     def __init__(self, of_all_rooms: Callable[[], Iterable[Holding]]) -> None:
         self._of_all_rooms = of_all_rooms
@@ -44,9 +44,9 @@ class Holdings:
         return list(self._of_all_rooms())
 
     def errors(self, tx: Transaction, before: Mapping[str, object], after: Mapping[str, object]) -> FieldErrors:
-        """Return the errors if the change switches the warehouse off although goods or open documents are in it.
+        """Return an error if the change switches the warehouse off, but the warehouse has goods or open documents.
 
-        `before` are the columns of the warehouse before the change, `after` those after the change.
+        `before` and `after` are the columns of the warehouse before and after the change.
         """
         if not before.get("active") or after["active"]:
             return {}

@@ -95,7 +95,7 @@ def change_record(tx: Transaction, kind: DirectoryKind, record_id: int, body: In
 def _check_code(
     tx: Transaction, kind: DirectoryKind, code: str, record_id: int | None, current: Mapping[str, object]
 ) -> None:
-    """Raise Problem (422) if another record of the kind has the code, or the same code in another Unicode form."""
+    """Raise Problem (422) if another record of this kind has the code, even in another Unicode form."""
     if store.id_of_code(tx, kind, code) not in (None, record_id):
         raise invalid({"code": [f"is taken by another {kind.noun}"]})
     if errors := form_errors(tx, kind.table, kind.noun, code, current.get("code")):

@@ -1,5 +1,5 @@
-"""The import of clients, partners and warehouses: it creates records with new codes and changes records with known
-codes.
+"""The import of clients, partners and warehouses: a row with a new code creates a record, and a row with a known
+code changes a record.
 """
 
 from collections.abc import Iterable, Mapping
@@ -22,7 +22,7 @@ ADDRESS = "address."
 
 
 def import_records(tx: Transaction, rows: Iterable[Row], outcome: Outcome, kind: DirectoryKind) -> None:
-    """Create or update a record of `kind` for each row. Count the results and add the errors in `outcome`.
+    """Create or change a record of `kind` for each row. Count the results in `outcome`, and add the errors to it.
 
     Each field of an address has a separate column, such as `address.city`.
     """
@@ -57,7 +57,7 @@ def import_records(tx: Transaction, rows: Iterable[Row], outcome: Outcome, kind:
 
 
 def nest_address(values: Mapping[str, object]) -> dict[str, Any]:
-    """Return the values with all columns of an address, such as `address.city`, in one object `address`."""
+    """Convert columns of an address, such as `address.city`, to one object `address`. Return all values."""
     found: dict[str, Any] = {}
     for name, value in values.items():
         if name.startswith(ADDRESS):
@@ -68,8 +68,8 @@ def nest_address(values: Mapping[str, object]) -> dict[str, Any]:
 
 
 def laid_over(current: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the `current` fields, overwritten by the `given` fields. The parts of an address that are not given
-    keep their current values.
+    """Return the `current` fields, overwritten by the `given` fields. If only some parts of the address are given,
+    its other parts keep their current values.
     """
     merged = {**current, **given}
     if "address" in given:

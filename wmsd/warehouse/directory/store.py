@@ -1,6 +1,6 @@
-"""The SQL of clients, partners, warehouses and other records that people manage by code.
+"""The SQL of clients, partners, warehouses and other kinds of records with a code that people choose.
 
-These kinds of records differ only in their columns, so they share this code.
+These kinds differ only in their columns, so they share this code.
 """
 
 import json
@@ -56,7 +56,7 @@ class DirectoryKind:
         return Record(id, or_not_found(text, self.noun))
 
     def shown_fields(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the fields of a stored row that a caller may set, in the form of a request body."""
+        """Convert a stored row to a request body: return the fields that a caller may set."""
         fields = {name: row[name] for name in self.fields.model_fields}
         address = fields["address"]
         return {

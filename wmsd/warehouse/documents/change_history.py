@@ -16,23 +16,21 @@ from wmsd.warehouse.documents.schema import DocumentChange
 from wmsd.warehouse.documents.table import DocumentTable
 
 MOST_KEPT: Final = 200
-"""The number of latest changes that are stored per document, in addition to its creation. Without a limit, a
-program that changes a document all day would fill the disk.
+"""The maximum number of changes that are stored per document, in addition to its creation. The latest ones are
+stored. Without a limit, a program that changes a document all day would fill the disk.
 """
 LONGEST_VALUE: Final = 500
-"""The maximum number of characters of one value that are stored, because the history need not be a second copy of
-the document.
-"""
+"""The maximum number of characters of a value that are stored. The history need not contain whole documents."""
 MOST_PARTS: Final = 5
-"""The maximum number of items of one list that are stored, because a list may have ten thousand serials."""
+"""The maximum number of items of a list that are stored, because a list may have ten thousand serials."""
 LONGEST_LINES: Final = 1000
-"""The maximum number of characters of changed lines that are stored, about fifteen lines. The limit applies
-separately to the lines before and after a change.
+"""The maximum number of characters that are stored of the changed lines: about fifteen lines. The limit applies
+once to the lines before the change, and once to the lines after it.
 """
 LONGEST_ANSWER: Final = 40_000
-"""The maximum number of characters of changes that are shown for a document, to keep the document's page small."""
+"""The maximum number of characters of changes in the answer for a document, so that its page stays small."""
 MORE: Final = "…"
-"""Marks the place where something was left out."""
+"""This sign replaces omitted text."""
 NOTE: Final = """
     INSERT INTO document_changes (kind, document_id, at, actor, what, status, changes) VALUES (?, ?, ?, ?, ?, ?, ?)
 """
@@ -92,7 +90,7 @@ def of_document(tx: Transaction, table: DocumentTable, document_id: int) -> dict
 
 
 def delete_document(tx: Transaction, table: DocumentTable, document_id: int) -> None:
-    """Delete a document and its history, because its id may be given again.
+    """Delete a document and its history. The history must be deleted because a new document may get the same id.
 
     No record may refer to the document.
     """
@@ -106,7 +104,7 @@ def differences(
     """Compare two states of a document. Return the changed fields that a caller may set, each with its values
     before and after.
 
-    The changed lines have the name of the field with the lines as their key, such as `items`.
+    The field with the lines, such as `items`, has the removed lines and the added lines as its values.
     """
     differing = {
         name: {"before": _cut(before[name]), "after": _cut(after[name])}
@@ -121,8 +119,8 @@ def differences(
 
 
 def _lines(table: DocumentTable, lines: Iterable[Mapping[str, Any]]) -> Counter[str]:
-    """Count equal lines. Each key of the result is a line as JSON text, and its value is the number of equal
-    lines.
+    """Count equal lines. Each key of the result is a line as JSON text. Its value is the number of lines that are
+    equal to it.
 
     The text has the fields that a caller may set, with the code of the article instead of its id.
     """

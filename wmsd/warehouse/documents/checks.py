@@ -48,10 +48,10 @@ def status_checks(table: DocumentTable) -> tuple[Check, Check]:
 def ledger_check(
     table: DocumentTable, movements: Iterable[str], statuses: Iterable[str], amount: str, of_line: str
 ) -> Check:
-    """Return a check that the lines of documents in `statuses` agree with the stock ledger.
+    """Return a check that the stock ledger matches the lines of documents in `statuses`.
 
-    `movements` are the kinds of movements that these documents cause. `amount` is the SQL of the quantity in one
-    movement. `of_line` is the column of a line that must equal the sum of the amounts of its movements.
+    `movements` are the kinds of movements that these documents cause. `amount` is the SQL of the quantity of a
+    movement. For each line, the sum of these quantities must equal the value in the line's column `of_line`.
     """
     noun, name, lines = table.noun, table.name, table.line_table
     expected = f"iif({name}.status IN ({sql_names(statuses)}), coalesce(line.{of_line}, 0), 0)"
@@ -72,8 +72,8 @@ def ledger_check(
 
 
 def reservation_checks(table: DocumentTable, statuses: Iterable[str]) -> tuple[Check, ...]:
-    """Return checks that the reservations of documents in `statuses` match their lines, including serials and
-    lots.
+    """Return checks of the reservations of documents in `statuses`. The reserved quantities, lots and serials must
+    match the lines of the document.
     """
     noun, name, lines = table.noun, table.name, table.line_table
     their_lines = f"{name} JOIN {lines.name} AS line ON line.{lines.document} = {name}.id"

@@ -1,7 +1,7 @@
-"""The search for documents that depend on another document, such as the receptions of a purchase order.
+"""The search for documents that depend on another document. For example, receptions depend on a purchase order.
 
-The package for purchase orders must not import the package for receptions. Therefore each kind of document that
-depends on another kind contributes its query.
+The package for purchase orders must not import the package for receptions. Therefore the package of each dependent
+kind of document provides its query.
 """
 
 from collections.abc import Callable, Iterable
@@ -16,7 +16,8 @@ from wmsd.db.engine.transaction import Transaction
 class Dependent:
     """A query for documents that depend on rows of the table `on`.
 
-    `code` is a SELECT that returns the code of one document that depends on any of the rows `:ids` of that table.
+    `code` is a SELECT with the parameter `:ids`, the ids of these rows. It returns the code of one document that
+    depends on any of them.
     """
 
     on: str
@@ -24,7 +25,7 @@ class Dependent:
 
 
 class Dependents:
-    """The queries of all packages for dependent documents. Code gets this object by `tx.service(Dependents)`."""
+    """The queries of all packages for dependent documents. Code gets this object from `tx.service(Dependents)`."""
 
     def __init__(self, of_all_rooms: Callable[[], Iterable[Dependent]]) -> None:
         self._of_all_rooms = of_all_rooms
@@ -34,7 +35,9 @@ class Dependents:
         return list(self._of_all_rooms())
 
     def find(self, tx: Transaction, on: str, ids: Iterable[int]) -> str | None:
-        """Return the code of one document that depends on a row of `on`, or None if there is no such document."""
+        """Return the code of one document that depends on any of the rows `ids` of the table `on`. Return None if
+        no document depends on them.
+        """
         wanted = {"ids": dumps(sorted(ids))}
         found = (tx.value(each.code, wanted) for each in self.every if each.on == on)
         return next((code for code in found if code is not None), None)

@@ -1,5 +1,5 @@
-"""Functions that create documents of every kind and change their fields or status. For each change, these
-functions record the event and an entry in the history of the document.
+"""Functions that write documents of every kind, with their events and their history. They create documents, and
+change their fields or status. For each change, they record an event and an entry in the document's history.
 """
 
 from collections.abc import Mapping, Sequence
@@ -43,7 +43,7 @@ def update_and_emit(
 
 
 def emit_updated(tx: Transaction, table: DocumentTable, before: Record) -> None:
-    """Record the event of a change. `before` is the document as it was before the change."""
+    """Record the event of a change. `before` is the document before the change."""
     record = table.one(tx, before.id)
     data = table.with_changed_lines(tx, before, record) if table.tells_changed_lines else record.json
     record_event(tx, f"{table.entity}.updated", before.id, data)
@@ -59,7 +59,8 @@ def _emit_created(tx: Transaction, table: DocumentTable, document_id: int) -> Re
 def move_and_emit(tx: Transaction, table: DocumentTable, ids: Sequence[int], current: str, requested: str) -> None:
     """Change the status of documents from `current` to `requested`, and record their events.
 
-    The caller must check that the change is allowed, and carry out other effects, such as changes of stock.
+    The caller must first check that the change is allowed. The caller must also carry out its other effects, such
+    as changes of stock.
     """
     payloads = table.move(tx, ids, current, requested)
     note_moved(tx, table, ids, requested)

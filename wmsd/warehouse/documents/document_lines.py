@@ -17,7 +17,8 @@ from wmsd.db.sql.statements import insert_sql
 from wmsd.warehouse.documents.schema import DocumentOfArticle, OfTheRequest
 
 IDENTIFIES: Final = ("id", "article_code")
-"""The fields of a sent line that have no column: `id` identifies the stored line, and `article_code` the article.
+"""Fields of a sent line that have no column. `id` identifies the stored line. `article_code` identifies the
+article.
 """
 NOT_STORED: Final = (SentBack, OfTheRequest)
 OF_ITS_ARTICLE: Final = "CROSS JOIN articles ON articles.id = line.article_id"
@@ -34,10 +35,11 @@ class HasId(Protocol):
 class LineTable:
     """The table of the lines of one kind of document.
 
-    `document` is the column with the document's id. `fields` are the columns that a caller may set. `shown` is the
-    model of a line in answers. `joined` is SQL that joins further tables to the table of the lines, which has the
-    alias `line`. `columns` has the SQL of each field that is not simply a column of this table. `filled` are the
-    columns that the service fills in, not the caller.
+    `document` is the name of the column with the document's id. `fields` are the columns that a caller may set.
+    `filled` are the columns that the service fills in. `shown` is the model of a line in answers.
+
+    `joined` is SQL that joins further tables to the table of the lines, which has the alias `line`. `columns` has
+    the SQL of each answer field that is not simply a column of this table.
 
     Raise TypeError if a field can be set but is not in the model `shown`.
     """
@@ -79,7 +81,7 @@ class LineTable:
         return f"(SELECT count(*) FROM {self.name} AS line WHERE line.{self.document} = {documents}.id)"
 
     def check_settable(self, line: type[BaseModel]) -> None:
-        """Raise TypeError if a field of the model `line` has no column. Its value would be lost."""
+        """Raise TypeError if a field of the model `line` has no column, because its value would be lost."""
         lost = [
             name
             for name, field in line.model_fields.items()
@@ -94,10 +96,10 @@ class LineTable:
         return [left.pop(line.id, None) for line in sent]
 
     def row(self, line: BaseModel, kept: Mapping[str, Any] | None, **found: object) -> dict[str, Any]:
-        """Return a sent line in the form in which it is stored.
+        """Convert a sent line to a row of the table.
 
-        `kept` is the stored row with the same id, or None. `found` are the columns whose values were looked up,
-        such as `article_id`.
+        `kept` is the stored row with the same id, or None. `found` has the values of columns that the caller has
+        looked up, such as `article_id`.
         """
         line_id = None if kept is None else kept["id"]
         sent = {name: getattr(line, name) for name in self.fields if name not in found}
@@ -105,8 +107,8 @@ class LineTable:
         return {"id": line_id, **sent, **lists, **found}
 
     def contents(self, rows: Sequence[Mapping[str, Any]], but: Container[str] = ()) -> list[tuple[Any, ...]]:
-        """Return the values of the lines, so that they can be compared with other lines. Only columns that a
-        caller may set are returned, except the columns in `but`.
+        """Return the values of the lines as a list, which can be compared with the list of other lines. The values
+        are from the columns that a caller may set, without the columns in `but`.
         """
         names = [name for name in self.fields if name not in but]
         return [tuple(row[name] for name in names) for row in rows]
@@ -146,22 +148,26 @@ class LineTable:
         """
 
     def of_article(self, tx: Transaction, document_ids: Sequence[int], article_id: int) -> Records:
-        """Return the quantity of an article in each of these documents that contains the article."""
+        """Return the quantity of an article in each of these documents. Documents without this article are
+        omitted.
+        """
         found = tx.value(self._of_article, {"ids": dumps(list(document_ids)), "article_id": article_id})
         return Records(found or "")
 
     def insert(self, tx: Transaction, lines_of: Mapping[int, Sequence[Mapping[str, Any]]]) -> None:
-        """Insert lines, grouped by the ids of their documents. A line without an id gets a new id."""
+        """Insert new lines. `lines_of` has the lines by the id of their document. A line without an id gets a new
+        id.
+        """
         tx.executemany(self._insert, [row for each in lines_of.items() for row in self._rows(*each)])
 
     def replace(self, tx: Transaction, document_id: int, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Replace all lines of a document. No record may refer to the old lines."""
+        """Replace all lines of a document by `rows`. No record may refer to the stored lines."""
         tx.execute(f"DELETE FROM {self.name} WHERE {self.document} = ?", (document_id,))
         self.insert(tx, {document_id: rows})
 
     def write(self, tx: Transaction, document_id: int, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Replace all lines of a document. A row with an id updates the stored row with this id and does not
-        delete it, because other records may refer to the stored row.
+        """Replace all lines of a document by `rows`. Other records may refer to stored lines. Therefore a row with
+        an id updates the stored line, and does not delete it.
         """
         tx.execute(self._take_away, (document_id, dumps([row["id"] for row in rows if row["id"] is not None])))
         tx.executemany(self._write, self._rows(document_id, rows))

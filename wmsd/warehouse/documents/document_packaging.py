@@ -20,14 +20,14 @@ Packaging = Annotated[
 
 
 class WithPackaging(Input):
-    """A request that can include packaging with a change of status."""
+    """A request that changes the status of a document and may record packaging."""
 
     packaging: Packaging = None
 
 
 def goes_with(packaging: Sequence[Any] | None, requested: str | None, wanted: str) -> list[FieldError]:
-    """Check that a request with packaging also changes the status to `wanted`. Return a list with an error, or an
-    empty list. `requested` is the new status, or None.
+    """Return an error if the request has packaging but does not change the status to `wanted`. Otherwise return an
+    empty list. `requested` is the status in the request, or None.
     """
     if packaging and requested != wanted:
         return [invalid_field("packaging", f"is allowed only together with the status {wanted}")]
@@ -46,7 +46,7 @@ def record_packaging(
     partner_id: int,
     direction: Direction,
 ) -> None:
-    """Record the movements of the packaging. Raise Problem (422) with every error of the lines."""
+    """Record movements for the lines of packaging. Raise Problem (422) with every error in these lines."""
     movements, errors = find_movements(tx, packaging, partner_id, direction)
     refuse_field_errors(errors)
     for movement in movements:

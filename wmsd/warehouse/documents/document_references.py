@@ -1,6 +1,6 @@
-"""The lookup of the records that a document refers to, with every error in these references.
+"""Finds the records to which a document refers, and all errors in these references.
 
-References are also checked if other fields of the body are malformed, so that one answer reports all errors.
+References are also checked if other fields of the body are malformed. So one answer reports all errors.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,14 +19,16 @@ from wmsd.warehouse.documents.table import DocumentTable
 from wmsd.warehouse.packaging.packaging_lines import Types
 
 CODES: Final[Mapping[str, str]] = {PARTNERS.noun: "INVALID_PARTNER", WAREHOUSES.noun: "INVALID_WAREHOUSE"}
-"""The error codes for kinds of records that must exist and be active, by the noun of the kind. Records of other
-kinds must only exist.
+"""The error codes for partners and warehouses, by the noun of the kind. These records must exist and be active.
+Records of other kinds may be inactive.
 """
 Sent = Mapping[str, Any]
 
 
 def check_record(tx: Transaction, kind: Referred, record_id: int, path: str) -> Iterator[FieldError]:
-    """Yield an error at `path` if the record does not exist, or is inactive and must be active."""
+    """Yield an error at `path` if the record does not exist. Also yield an error if it is inactive, but must be
+    active.
+    """
     code, is_active = CODES.get(kind.noun, "VALIDATION_FAILED"), _is_active(tx, kind, record_id)
     if is_active is None:
         yield FieldError(code, path, f"is not a {kind.noun} of this company")
@@ -51,10 +53,11 @@ def check_document(
     values: Mapping[str, Any],
     current: Mapping[str, Any],
 ) -> Iterator[FieldError]:
-    """Return the errors in the code, the external_ref and the references of the document itself, without its
-    lines.
+    """Yield the errors in the code, the external_ref and the references of the document itself. Its lines are not
+    checked.
 
-    `document_id` is None for a new document. A reference that has not changed is not checked again.
+    `document_id` is None for a new document. `current` has the stored values. A reference that has not changed is
+    not checked again.
     """
     for name, kind in table.references.items():
         record_id = values.get(f"{name}_id")
@@ -103,8 +106,8 @@ class NamesArticle(Protocol):
 
 
 class Articles:
-    """The articles that `lines` name, all read in one query. An inactive article is an error, unless it is in the
-    stored lines `before`.
+    """The articles that `lines` name, read in one query. An inactive article is an error, unless one of the stored
+    lines `before` has it.
     """
 
     def __init__(
@@ -157,11 +160,11 @@ class Packed(NamedTuple):
 
 
 def references_of(table: DocumentTable, begins: Callable[[str], list[FieldError]] | None = None) -> References:
-    """Return a function that finds every error in the references of a sent document and its lines.
+    """Return a function that yields every error in the references of a request body and its lines. It also yields
+    errors if the code or the external_ref is taken.
 
-    The function also checks that code and external_ref are free. `begins` takes the status of a new document, and
-    returns the errors if a new document may not have this status. Without `begins`, only the initial status is
-    allowed.
+    `begins` checks the status of a new document, and returns the errors. Without `begins`, a new document must
+    have the initial status.
     """
 
     def find(tx: Transaction, sent: Sent, named: Mapping[str, Any]) -> Iterator[FieldError]:
@@ -222,10 +225,10 @@ def _names(line: Sent, kind: type[Line | Packed]) -> list[Any]:
 
 
 def _is_named(line: Sent, kind: type[Line | Packed]) -> bool:
-    """Return False if the line has only null values for its record. A malformed id or code is null, and already
-    has an error.
+    """Return True if the line must be checked. Return False if it has the id or code of its record, but only as
+    null. Such a value was malformed, and already has an error.
 
-    `kind` has the names of the fields with the id and the code. A line without these fields must be checked.
+    `kind` has the names of the fields with the id and the code.
     """
     return any(line.get(name) is not None for name in kind._fields) or not any(
         name in line for name in kind._fields

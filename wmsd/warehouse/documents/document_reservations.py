@@ -1,4 +1,6 @@
-"""The stock that a document must reserve for its lines, and the lines that are short of stock."""
+"""Finds the stock that a document must reserve for its lines. Also finds the lines for which the stock is not
+enough.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -19,8 +21,8 @@ serials.
 
 
 class Demand(NamedTuple):
-    """The quantity that one line takes from a place, in millionths. `place` is the article and the warehouse, or
-    None if one of them is not known.
+    """The quantity that one line needs, in millionths. `place` is the article and the warehouse from which the
+    line takes it. It is None if one of them is not known.
     """
 
     place: Place | None
@@ -41,7 +43,7 @@ def places_of(rows: Sequence[Row]) -> set[Place]:
 
 
 def sums(lines: Iterable[Demand]) -> dict[Place, int]:
-    """Return the total quantity that the lines take from each place (article and warehouse)."""
+    """Return the total quantity that the lines need from each place (article and warehouse)."""
     found: dict[Place, int] = {}
     for place, quantity in lines:
         if place is not None:
@@ -50,10 +52,10 @@ def sums(lines: Iterable[Demand]) -> dict[Place, int]:
 
 
 def shortages(lines: Sequence[Demand], available: Mapping[Place, int], name: str = "lines") -> list[FieldError]:
-    """Return an error for each line that takes from a place without enough stock for all lines together.
+    """Return an error for each line of an article and warehouse whose stock is less than all lines together need.
 
-    A place is an article and a warehouse. `available` has the available quantity of each place, in millionths.
-    `name` is the field with the lines.
+    `available` has the available quantity of each place (article and warehouse), in millionths. `name` is the
+    field with the lines.
     """
     together = sums(lines)
     return [
@@ -77,13 +79,14 @@ def find_stock(
     warehouse_id: int | None = None,
     there: Mapping[Place, tuple[int, int]] | None = None,
 ) -> Reservation:
-    """Find the stock that the document must reserve, and return the reservation. Add an error to `errors` for each
-    line that is short of stock.
+    """Return the stock that the document must reserve. Add an error to `errors` for each line if the stock is not
+    enough.
 
-    `there` has the id of the stock record and the available quantity, by article and warehouse. If `there` is
-    None, these values are read. Stock that the document has already reserved counts as available. `warehouse_id`
-    is the document's own warehouse. If `errors` already has an error for this warehouse, lines that take from it
-    get no further errors.
+    `there` has the id of the stock record and the available quantity, by article and warehouse. With None, the
+    function reads them. Stock that the document has already reserved is available to it.
+
+    `warehouse_id` is the document's own warehouse. If `errors` already has an error for this warehouse, the stock
+    in it is not checked.
     """
     bad_warehouse = warehouse_id if any(error.path == "warehouse_id" for error in errors) else None
     lines = [

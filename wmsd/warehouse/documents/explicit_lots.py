@@ -1,4 +1,4 @@
-"""The check that the lots and serials that lines name are available to the document."""
+"""Checks that the lots and serials that lines name are available to the document."""
 
 import json
 from collections import Counter
@@ -19,7 +19,7 @@ Row = Mapping[str, Any]
 
 
 class NamesSerials(Protocol):
-    """A line that may name the serials to take."""
+    """A line that may name the serials that it takes."""
 
     @property
     def quantity(self) -> int: ...
@@ -29,7 +29,7 @@ class NamesSerials(Protocol):
 
 
 def check_serials(line: NamesSerials, path: str, tracks_serials: bool) -> Iterator[FieldError]:
-    """Check the quantity and the serials of a line without reading the stock, and yield the errors."""
+    """Check the quantity and the serials of a line, and yield the errors. The stock is not read."""
     if tracks_serials and line.quantity % SCALE:
         yield invalid_field(f"{path}.quantity", "must be a whole number: the article is tracked by serials")
     if line.serials is None:
@@ -62,10 +62,11 @@ def find_explicit(
     stock_ids: Mapping[Place, int],
     held: Reservation,
 ) -> Named:
-    """Return the lots and serials that the lines name, with an error for each one that is not available.
+    """Return the lots and serials that the lines name, and the errors. There is an error for each lot or serial
+    that is not available.
 
     `stock_ids` has the id of the stock record, by article and warehouse. `held` is the stock that the document has
-    already reserved, which counts as available.
+    already reserved. It is available to the document.
     """
     named, free = Named(), dict(held.lots)
     lines_of: dict[int, list[tuple[str, str]]] = {}
@@ -106,10 +107,10 @@ class _Line(NamedTuple):
 
 
 def _lots_named(tx: Transaction, line: _Line, named: Named) -> Mapping[str, int]:
-    """Return the quantity that the line takes from each lot: the lot that the line names, or the lots of its
-    serials.
+    """Return the quantity that the line takes from each lot. The lots are those of the line's serials, or else the
+    lot that the line names.
 
-    The serials are added to `named`.
+    Also add the serials to `named`.
     """
     if line.row["serials"] is not None:
         return _find_serials(tx, line, named)
@@ -117,8 +118,8 @@ def _lots_named(tx: Transaction, line: _Line, named: Named) -> Mapping[str, int]
 
 
 def _find_serials(tx: Transaction, line: _Line, named: Named) -> Counter[str]:
-    """Add each serial of the line to `named`, or add an error if the serial is not available. Return the quantity
-    of the serials, by lot.
+    """Add each serial of the line to `named`, or add an error if it is not available. Return how many of the
+    serials are in each lot, in millionths.
     """
     of_lots: Counter[str] = Counter()
     names, lot_number = json.loads(line.row["serials"]), line.row["lot_number"]

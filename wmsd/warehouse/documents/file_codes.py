@@ -1,4 +1,4 @@
-"""The conversion of codes in a file of documents to ids."""
+"""Converts the codes in a file of documents to ids."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final
@@ -14,7 +14,7 @@ NO_ARTICLE: Final = "is not an article of this company"
 
 
 class Codes:
-    """A lookup of the ids for the codes in each column of a file. Results are cached."""
+    """Finds the ids for the codes in each column of a file. The results are cached."""
 
     def __init__(self, tx: Transaction, references: Mapping[str, Referred]) -> None:
         self._tx = tx
@@ -27,7 +27,7 @@ class Codes:
         self._found: dict[tuple[str, str], int | None] = {}
 
     def find(self, column: str, code: str | None) -> int | None:
-        """Return the id, or None if the code is None or unknown."""
+        """Return the id of the record with this code. Return None if the code is None or unknown."""
         if code is None:
             return None
         if (column, code) not in self._found:
@@ -45,6 +45,6 @@ class Codes:
         return wanted - {article.code for article in articles.references(self._tx, (), wanted)}
 
     def are_the_same(self, tx: Transaction) -> bool:
-        """Return True if every code that was looked up still has the same id."""
+        """Return True if every code that was looked up still belongs to the same record."""
         now = Codes(tx, self._references)
         return all(now.find(column, code) == found for (column, code), found in self._found.items())

@@ -33,8 +33,8 @@ OF_A_LINE: Final = "line_"
 
 
 class DocumentRow(Input):
-    """The columns that files of every kind of document have. Each row of a document repeats the fields that do not
-    belong to a line.
+    """The columns of every file of documents. Each row of a document repeats the document's own fields, which do
+    not belong to a line.
     """
 
     code: Code | None = None
@@ -44,7 +44,9 @@ class DocumentRow(Input):
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A row without errors: its line number, the columns that the file has, and their values."""
+    """A row without errors. `line` is its number. `sent` are the columns that the file has. `fields` has the
+    values of the row.
+    """
 
     line: int
     sent: frozenset[str]
@@ -54,7 +56,9 @@ class Checked:
 
 
 class DocumentRows:
-    """The columns of a file of one kind of documents, and the conversion of its rows to documents and back."""
+    """The columns of the files of one kind of document. It converts rows of a file to documents, and documents to
+    rows.
+    """
 
     def __init__(self, kind: DocumentKind) -> None:
         self._kind = kind
@@ -62,22 +66,23 @@ class DocumentRows:
 
     @cached_property
     def own(self) -> dict[str, str]:
-        """The column of each field of the document, by field."""
+        """The file's column for each field of the document. The keys are the fields."""
         others = {*DocumentRow.model_fields, *self.nested}
         return {name: self._column(name) for name in self._table.fields if name not in others}
 
     @cached_property
     def nested(self) -> dict[str, dict[str, FieldInfo]]:
-        """The fields of each object in the document, by the field of the document that contains the object.
+        """For each field of the document that is an object, the fields of the object. For example, `ship_to` has
+        `city`.
 
-        Each field of an object is a column, such as `ship_to.city`.
+        Each field of an object has a column, such as `ship_to.city`.
         """
         models = {name: _object(self._table.body.model_fields[name].annotation) for name in self._table.fields}
         return {name: dict(model.model_fields) for name, model in models.items() if model is not None}
 
     @cached_property
     def of_a_line(self) -> dict[str, tuple[str, ...]]:
-        """The columns of each field of a line, by field."""
+        """The file's columns for each field of a line. The keys are the fields."""
         own = self._kind.in_files.columns
         return {name: own.get(name) or (self._column(name, OF_A_LINE),) for name in self._table.line_table.fields}
 
@@ -87,7 +92,7 @@ class DocumentRows:
 
     @cached_property
     def references(self) -> dict[str, Referred]:
-        """The columns that contain codes of records, each with the kind of these records."""
+        """The columns with codes of other records. Each has the kind of these records."""
         of_lines = {column: self._reference(name) for name, (column, *_) in self.of_a_line.items()}
         found = {column: self._reference(name) for name, column in self.own.items()} | of_lines
         return {column: referred for column, referred in found.items() if referred is not None}
@@ -108,7 +113,9 @@ class DocumentRows:
 
     @cached_property
     def head(self) -> type[DocumentRow]:
-        """The model of a row without line fields, which changes a document and keeps its lines."""
+        """The model of a row without line fields. Such a row changes fields of a document, and its lines stay
+        unchanged.
+        """
         return create_model("DocumentHead", __base__=self.model, __cls_kwargs__={"partial": True})
 
     @cached_property
@@ -148,7 +155,7 @@ class DocumentRows:
             )
 
     def _fields_of(self, first: Checked, codes: Codes) -> dict[str, Any]:
-        """Return the fields of the document for which the file has a column. An import does not change the other
+        """Return the fields of the document that have a column in the file. An import does not change any other
         fields.
         """
         fields = {"external_ref": first.fields.external_ref} if "external_ref" in first.sent else {}
@@ -163,10 +170,10 @@ class DocumentRows:
         return fields
 
     def whole(self, fields: Mapping[str, Any], current: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the fields in stored form. An object becomes JSON text, or None if all its parts are empty.
+        """Convert the fields to stored form. An object becomes JSON text, or None if all its parts are empty.
 
-        `current` has the columns of the stored document. If the file has no column for a part of an object, the
-        part keeps its current value.
+        `current` has the columns of the stored document. A part of an object keeps its current value if the file
+        has no column for this part.
         """
         found = dict(fields)
         for name in self.nested.keys() & fields.keys():
@@ -187,7 +194,7 @@ class DocumentRows:
         return self._kind.in_files.line.model_construct(None, **values)
 
     def refuse(self, problem: Problem, document: Document, outcome: Outcome) -> None:
-        """Add the errors of `problem` to `outcome`, each at the row and column of the value."""
+        """Add the errors of `problem` to `outcome`, each at the row and column that caused it."""
         if not problem.errors:
             fields = problem.fields if isinstance(problem, Forbidden) else ()
             columns = [self._column_of(name) for name in fields] or ["status"]
@@ -234,9 +241,9 @@ class DocumentRows:
                 self._refuse_articles(of_one, codes, outcome)
 
     def _refuse_articles(self, rows: list[Row], codes: Codes, outcome: Outcome) -> None:
-        """Add the errors for unknown articles to a document that already has other errors.
+        """Report unknown articles of a document that already has other errors.
 
-        The articles of a document without errors are checked when the document is written.
+        The articles of a document without errors are checked later, when the document is written.
         """
         named = [(row.line, code) for row in rows if isinstance(code := row.values.get("article_code"), str)]
         unknown = codes.unknown_articles(code for _, code in named)
@@ -267,8 +274,8 @@ class DocumentRows:
         return Checked(row.line, frozenset(row.values), fields, is_head)
 
     def _agree(self, rows: list[Checked], outcome: Outcome) -> bool:
-        """Return True if all rows have the same values in the columns that do not belong to a line. Add an error
-        to `outcome` for each difference.
+        """Return True if all rows have the same values in the columns that belong to the document and not to a
+        line. Add an error to `outcome` for each difference.
         """
         first, agree = rows[0], True
         own = [name for name in self.model.model_fields if name not in self.line_columns]

@@ -1,4 +1,4 @@
-"""The import of documents from a file: it creates new documents, changes existing documents, and gives each
+"""The import of documents from a file. It creates new documents and changes existing documents. Then it gives each
 document the status in the file.
 
 A document is identified by its code or, without a code, by its external_ref. The rows are first read and checked,
@@ -21,7 +21,9 @@ from wmsd.warehouse.documents.kind import Document, DocumentKind
 
 DOCUMENTS: Final = PickledRows("staged_documents")
 TOGETHER: Final = 200
-"""The number of new documents that are created together, unless a document must be created alone."""
+"""The maximum number of new documents that are created in one call. Some documents must be created in separate
+calls.
+"""
 
 
 class DocumentImport(Import):
@@ -42,7 +44,7 @@ class DocumentImport(Import):
         return self._count
 
     def check(self, tx: Transaction, outcome: Outcome) -> None:
-        """Check the rows. A repeated call reads the rows again only if a code has another id than before."""
+        """Check the rows. A later call checks them again only if a code now belongs to another record."""
         if self._codes is not None and self._codes.are_the_same(tx):
             return
         self._codes, self._found = Codes(tx, self._rows.references), Outcome()
@@ -76,8 +78,8 @@ class DocumentImport(Import):
             walk()
 
     def _create(self, tx: Transaction, documents: list[Document], outcome: Outcome) -> list[Document]:
-        """Create the documents, and add errors to `outcome`. Return an empty list: the caller uses it as the new
-        list of documents to create.
+        """Create the documents, and add errors to `outcome`. Return an empty list, with which the caller begins to
+        collect the next documents.
         """
         lines_of = self._in_files.lines_of
         bodies = [
@@ -109,11 +111,11 @@ class DocumentImport(Import):
     def _walk_in_turn(
         self, tx: Transaction, alike: list[tuple[Document, int]], before: Record | None, outcome: Outcome
     ) -> None:
-        """Give the documents `alike` the status in the file. If the kind is `walked_last`, this happens after all
-        documents are written.
+        """Change the status of the documents in `alike` to the status in the file. If the kind is `walked_last`,
+        only remember this: the status changes after all documents are written.
 
-        `alike` has documents with their ids, which all get the same status. An existing document is always the
-        only one. `before` is its record before the import, or None for new documents.
+        `alike` has new documents, or one existing document, each with its id. They all get the same status.
+        `before` is the record of the existing document before the import, or None for new documents.
         """
 
         def walk() -> None:
@@ -136,7 +138,8 @@ class DocumentImport(Import):
     def _walk(
         self, tx: Transaction, wanted: str | None, ids: list[int], before: Record | None, outcome: Outcome
     ) -> None:
-        """Give documents the status `wanted`, and count them in `outcome` as created, updated or unchanged.
+        """Change the status of documents to `wanted`, and count them in `outcome` as created, updated or
+        unchanged. If `wanted` is None, the status stays.
 
         `before` is the record of an existing document before the import, or None for new documents.
         """
@@ -155,8 +158,8 @@ class DocumentImport(Import):
     def _route(self, current: str, wanted: str) -> list[str]:
         """Return the shortest path of statuses from `current` to `wanted`, including both.
 
-        The path is empty if there is no path because only other documents cause the status `wanted`, as receptions
-        do for purchase orders.
+        Return an empty list if only other documents can cause the status `wanted`. For example, only receptions
+        cause some statuses of a purchase order.
         """
         try:
             return [current, *self._kind.transitions.shortest_path(current, wanted)]

@@ -1,4 +1,4 @@
-"""The declaration of a kind of document, from which lists, files, commands, metrics and checks are built."""
+"""The declaration of a kind of document. Lists, files, commands, metrics and checks use it."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import field
@@ -21,10 +21,10 @@ Row = dict[str, Any]
 
 
 class Document(NamedTuple):
-    """A document as the rows of a file give it.
+    """A document as it is read from a file.
 
-    `rows` are the numbers of these rows. `fields` are the fields that do not belong to a line, with ids instead of
-    codes.
+    `rows` are the numbers of its rows in the file. `fields` are the fields that do not belong to a line, with ids
+    instead of codes.
     """
 
     code: str | None
@@ -37,7 +37,9 @@ class Document(NamedTuple):
 
 
 Created = list[Record | Problem]
-"""For each document, in order: its record, or the problem that prevented its creation."""
+"""The results of a creation, in the order of the documents. Each is the record of the new document, or the problem
+that prevented its creation.
+"""
 
 
 def always(_: Document) -> bool:
@@ -79,10 +81,10 @@ def one_at_a_time(
 
 @dataclass(frozen=True)
 class InFiles:
-    """The declaration of how a file contains documents of a kind.
+    """The form of documents of a kind in a file.
 
-    `line` is the model of a line in a file. Most columns have names that are derived from the fields of a
-    document. `columns` has the other names, by field of a line.
+    `line` is the model of a line in a file. Most columns are named after the fields of the document. `columns` has
+    the names of the other columns, by field of a line.
     """
 
     line: type[Input]
@@ -92,20 +94,21 @@ class InFiles:
     """Changes the status of documents. It takes the transaction, the ids, the current and the new status."""
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: {"article_id": ("article_code",)})
     lines_of: Callable[[Transaction, Document], list[Any]] = own_lines
-    """Returns the lines of a document in the form of a body."""
+    """Converts the lines of a document in a file to the form of a request body."""
     lines_shown: Callable[[Transaction, Row, list[Row]], list[Row]] = lines_as_read
-    """Returns the lines of a record for an export. Each line also has the columns that `columns` names."""
+    """Returns the lines of a stored document for an export. It adds the columns in `columns` to each line."""
     goes_alone: Callable[[Document], bool] = always
-    """Returns True if the document must be created separately, after all documents before it in the file."""
+    """Returns True if the document must be created in a separate call, after all documents before it in the file.
+    """
     lines_are_replaced: bool = True
     """True if the lines in a file replace all stored lines of the document."""
     walked_last: bool = False
-    """True if documents get their status only after all documents of the file are created, because a status may
-    close other documents.
+    """True if the import changes the status of documents only after it has created all documents of the file. This
+    is necessary if a status may close other documents.
     """
     comes_about: frozenset[str] = frozenset()
-    """The statuses that only other documents cause. If a file gives such a status, a new document is created with
-    the initial status.
+    """The statuses that a document can only get through other documents. If a file gives such a status, a new
+    document has the initial status.
     """
 
 
@@ -123,11 +126,11 @@ class Writing(NamedTuple):
 
 
 class Posting(NamedTuple):
-    """How documents of a kind post to the stock ledger: in `statuses`, their lines have movements of the kinds
-    `movements`.
+    """How documents of a kind post to the stock ledger. If the status of a document is in `statuses`, its lines
+    have movements of the kinds `movements`.
 
-    `amount` is the SQL of the quantity in one movement. `of_line` is the column of a line that must equal the sum
-    of the amounts of its movements.
+    `amount` is the SQL of the quantity of a movement. `of_line` is a column of the line. Its value must equal the
+    sum of these quantities for the line.
     """
 
     movements: tuple[Movement, ...]
@@ -146,11 +149,11 @@ def _check_known(owner: str, names: Collection[str], what: str, known: Collectio
 class DocumentKind:
     """A kind of document.
 
-    `transitions` are the changes of status that a user may cause. `listed` are the columns of lists on the command
-    line: fields, references, and the number of lines. `change` changes a document. It takes the transaction, the
-    document's id, new fields, new lines and a new status.
+    `transitions` are the changes of status that a user may cause. `listed` are the columns of the kind's lists on
+    the command line: fields, references, and the number of lines. `change` changes a document. It takes the
+    transaction, the document's id, new fields, new lines and a new status.
 
-    Raise TypeError for a column that no record has, and for a status that the table does not know.
+    Raise TypeError if `listed` has an unknown column, or if a status is not in the table.
     """
 
     table: DocumentTable
@@ -164,7 +167,7 @@ class DocumentKind:
     reserves_in: frozenset[str] = frozenset()
     """The statuses in which a document reserves the stock of its lines."""
     checks: tuple[Check, ...] = ()
-    """Checks of this kind only, in addition to those that every kind has (see `every_check`)."""
+    """Additional checks, which only this kind has. `every_check` has the checks of all kinds."""
 
     def __post_init__(self) -> None:
         table, posted = self.table, frozenset() if self.posting is None else self.posting.statuses

@@ -1,4 +1,4 @@
-"""The operations that read documents. All kinds have the same operations, built from the kind's table."""
+"""The operations that read documents. They are built from the table of a kind, and are the same for all kinds."""
 
 from collections.abc import Callable
 from functools import partial
@@ -21,10 +21,10 @@ class Reading(NamedTuple):
     by_ids: Operation
     one: Operation
     page_query: type[PageQuery]
-    """The filters and paging of `by_page`."""
+    """The model of the query parameters of `by_page`: filters and paging."""
     changes: Operation
-    """Lists who created a document, changed its fields and changed its status. Only web pages use this operation,
-    so it is not among `operations`.
+    """Lists who created a document, and who changed its fields or its status. Only web pages use this operation,
+    so `operations` does not contain it.
     """
     of_article: Operation
     """Finds the quantity of an article in some documents. Like `changes`, only web pages use this operation."""
@@ -81,7 +81,7 @@ def reading_operations(table: DocumentTable, tag: str, module: str, ability: str
 
 
 def _paging(table: DocumentTable) -> type[PageQuery]:
-    """Return a model of paging parameters. Its parameter `sort` accepts the orders for which the table has an
+    """Return a model of paging parameters. Its parameter `sort` accepts only orders for which the table has an
     index.
     """
     orders = SortedBy("id", "code", "updated_at", *(() if table.due is None else (table.due.field,)))
@@ -89,7 +89,7 @@ def _paging(table: DocumentTable) -> type[PageQuery]:
 
 
 def _query(table: DocumentTable, paging: type[Query]) -> type[Any]:
-    """Return a model with the filters of the table's lists and the given paging."""
+    """Return a model of query parameters: the filters of the table's lists, and the parameters of `paging`."""
     return create_model(f"{table.shown.__name__}{paging.__name__}", __base__=(table.query, paging))
 
 

@@ -20,7 +20,7 @@ ExternalRef = Annotated[
 
 
 class OfTheRequest:
-    """Marks a field of a line that is only for the request and is not stored."""
+    """Marks a field of a line that a request may contain, but that is not stored."""
 
 
 class StatusReached(Model):
@@ -31,8 +31,8 @@ class StatusReached(Model):
 
 
 class DocumentChange(Model):
-    """A change of a document by a user. `status` is the status in which the document was created, or to which it
-    was moved.
+    """A change of a document by a user. `status` is the new status. For the creation, it is the status with which
+    the document was created.
     """
 
     at: Timestamp
@@ -43,8 +43,8 @@ class DocumentChange(Model):
 
 
 class DocumentChanges(Model):
-    """The creation of a document and its latest changes, the newest first. `more` is true if older changes may be
-    missing.
+    """The creation of a document and its latest changes, the newest first. `more` is true if the document may have
+    older changes that are not listed.
     """
 
     data: list[DocumentChange]
@@ -63,8 +63,8 @@ class DocumentOfArticle(Model):
 
 
 MOST_REACHED: Final = 100
-"""The maximum number of statuses in a document's history. Without a limit, a document that is moved back and forth
-forever would fill answers and the disk.
+"""The maximum number of statuses in a document's history. Without a limit, a document whose status changes very
+often would make answers too large and fill the disk.
 """
 STATUS_HISTORY: Final = Field(
     description="The statuses that the document reached, with their times: the first, and the last "

@@ -1,7 +1,7 @@
-"""Checks that concern documents and stock.
+"""Checks that need both documents and stock.
 
-A document can forbid a change of an article's tracking (`warehouse/articles/tracking_rules.py`). A posting must
-not exceed the maximum balance.
+A document can forbid switching the tracking of an article by serials on or off
+(`warehouse/articles/tracking_rules.py`). A posting must not exceed the maximum balance.
 """
 
 from collections import Counter

@@ -26,15 +26,16 @@ from wmsd.warehouse.documents.schema import MOST_REACHED, DocumentFilters
 CREATED: Final = ("status", "status_history", "change_seq", "created_at", "updated_at")
 CHANGED: Final = ("change_seq", "updated_at")
 OF_NO_COLUMN: Final = frozenset({"status", "packaging"})
-"""Fields of a body that have no column: a transition changes the status, and packaging has a separate ledger."""
+"""Fields of a request body without a column. The status changes by a transition. Packaging has a separate ledger.
+"""
 
 
 ARTICLE: Final = "article_id"
 
 
 class Due(NamedTuple):
-    """The declaration of a due date: `field` has the date. After this date, a document in one of `statuses` is
-    late.
+    """The declaration of a due date. `field` is the field with the date. If a document has one of `statuses` after
+    this date, it is late.
     """
 
     field: str
@@ -42,7 +43,9 @@ class Due(NamedTuple):
 
     @property
     def range(self) -> DateRange:
-        """The filters of lists by the date, such as `requested_from` and `requested_to` for `requested_date`."""
+        """The names of the filters by the due date. For example, `requested_date` has `requested_from` and
+        `requested_to`.
+        """
         name = self.field.removesuffix("_date")
         return DateRange(self.field, f"{name}_from", f"{name}_to")
 
@@ -60,13 +63,16 @@ class DocumentTable:
     """The table of one kind of document.
 
     `body` is the model of the fields that a caller may set. The type of its field `status` has all statuses, and
-    the default is the initial status. `shown` is the model that `GET` returns. `lines` is the name of the field
-    with the lines, which are in `line_table`. `references` has the fields `…_id` of the document and its lines:
-    the name without `_id`, and the kind of record to which the field refers. `filters` are the columns by which
-    lists of this kind can be filtered, besides the filters of every kind, with the types of the values. `payload`
-    are the fields with ids of other records that the event `status_changed` contains.
+    the default is the initial status. `shown` is the model that `GET` returns.
 
-    Raise TypeError if a field can be set but is not stored, or not in the model `shown`.
+    `lines` is the name of the field with the lines, whose table is `line_table`. `references` has the fields
+    `…_id` of the document and its lines. The key is the name without `_id`. The value is the kind of record to
+    which the field refers.
+
+    `filters` are additional filters of this kind's lists: the columns, with the types of the values. `payload` are
+    fields with ids of other records. The event `status_changed` contains these fields.
+
+    Raise TypeError if a field can be set, but is not stored or not in the model `shown`.
     """
 
     noun: str
@@ -80,12 +86,12 @@ class DocumentTable:
     payload: tuple[str, ...]
     due: Due | None = None
     by_article: bool = False
-    """True if lists can be filtered by an article in the documents' lines. The table of lines then needs an index
-    by article.
+    """True if a list of documents can be filtered by an article in their lines. The table of lines then needs an
+    index by article.
     """
     tells_changed_lines: bool = False
-    """True if the event of a change contains only the changed lines, because the documents have many lines that
-    change one after the other.
+    """True if the event of a change contains only the changed lines. This is for documents with many lines that
+    change one by one.
     """
 
     def __post_init__(self) -> None:
@@ -95,7 +101,7 @@ class DocumentTable:
 
     @cached_property
     def entity(self) -> str:
-        """The first part of the names of the kind's events, such as `sales_order` in `sales_order.created`."""
+        """The name of the kind in its events, such as `sales_order` in `sales_order.created`."""
         return self.noun.replace(" ", "_")
 
     @cached_property
@@ -112,12 +118,12 @@ class DocumentTable:
 
     @cached_property
     def tally(self) -> Tally:
-        """The table with the number of documents in each status, which lists use as totals."""
+        """The table that has the number of documents in each status. Lists show these numbers as totals."""
         return Tally(f"{self.entity}_counts", self.statuses, by_partner="partner_id" in self.fields)
 
     @cached_property
     def query(self) -> type[Query]:
-        """The filters of the kind's lists."""
+        """The model of the filters of the kind's lists."""
         names = ", ".join(self.statuses)
         says = Field(description=f"One or several of {names}, separated by commas.")
         status = Annotated[
@@ -130,10 +136,10 @@ class DocumentTable:
 
     @property
     def _of_lines(self) -> dict[str, Any]:
-        """The filter by an article, with the type of its value.
+        """The filter by an article: its name, and the type of its value.
 
-        This filter was added later. It must stay the last one, because generated clients pass parameters by
-        position.
+        This filter was added after the others. It must stay behind them, because generated clients pass parameters
+        by position.
         """
         says = Field(description=f"Only {self.noun}s with this article.")
         return {ARTICLE: Annotated[QueryId | None, says]} if self.by_article else {}
@@ -146,7 +152,7 @@ class DocumentTable:
 
     @property
     def _days(self) -> dict[str, Any]:
-        """The filters by the due date, with the types of the values."""
+        """The filters by the due date: their names, and the types of their values."""
         if self.due is None:
             return {}
         field, first, last = self.due.range
@@ -218,12 +224,14 @@ class DocumentTable:
         return {**current, **given, "code": given.get("code") or current["code"]}
 
     def differing(self, current: Mapping[str, Any], values: Mapping[str, Any], lines_differ: bool) -> list[str]:
-        """Return the names of the fields that differ. With `lines_differ`, the name of the lines comes last."""
+        """Return the names of the fields that differ. If `lines_differ` is true, also return the name of the field
+        with the lines, as the last name.
+        """
         names = [name for name in self.fields if values[name] != current[name]]
         return [*names, self.lines] if lines_differ else names
 
     def body_of(self, code: str | None, fields: Mapping[str, Any], lines: Sequence[Any]) -> Any:
-        """Return a body from values that are already validated."""
+        """Create a request body from values that are already validated."""
         columns: dict[str, Any] = {**fields, "code": code, self.lines: lines}
         return self.body.model_construct(None, **columns)
 
@@ -252,7 +260,7 @@ class DocumentTable:
         return Record(id, or_not_found(tx.value(self._one, (id,)), self.noun))
 
     def with_changed_lines(self, tx: Transaction, before: Record, after: Record) -> str:
-        """Return the current document as JSON, with only those lines that differ from `before`."""
+        """Return the document `after` as JSON, but only with the lines that differ from the document `before`."""
         return str(tx.value(WITH_CHANGED_LINES, (after.json, f"$.{self.lines}", before.json)))
 
     @cached_property
@@ -323,8 +331,8 @@ class DocumentTable:
         return update_sql(self.name, CHANGED)
 
     def touch(self, tx: Transaction, document_id: int) -> None:
-        """Mark the document as changed. Call this if an answer shows a value of another table with the document,
-        and this value has changed.
+        """Mark the document as changed. Call this after the change of a value in another table if answers show
+        this value in the document.
         """
         tx.execute(self._touch, {"id": document_id, **change_columns(tx)})
 

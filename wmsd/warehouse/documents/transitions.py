@@ -1,4 +1,5 @@
-"""State tables of documents: which status may follow which, and in which statuses a document may be changed.
+"""Rules about the status of documents: which status may follow which, and in which statuses a document may be
+changed.
 
 The rules have no side effects.
 """
@@ -22,9 +23,9 @@ class Step(Enum):
 
 
 class Forbidden(Problem):
-    """The problem for a request that the status of a document forbids.
+    """The problem for a request that is not allowed in the current status of a document.
 
-    `fields` are the fields that cannot change, which may include the lines.
+    `fields` are the fields that cannot change. The field with the lines may be one of them.
     """
 
     fields: Collection[str] = ()
@@ -35,8 +36,10 @@ class Transitions(Generic[Status, Effect]):
     """The allowed changes of status of a kind of document.
 
     `table` has each allowed change from one status to another, and its effect. All other changes are refused. A
-    request for the current status does nothing, so retries are safe. Fields may change in the statuses
-    `fields_change_in`, and lines in `lines_change_in`. `own_change_in` has exceptions by field.
+    request for the current status does nothing, so a client can safely repeat a request.
+
+    Fields may change in the statuses `fields_change_in`, and lines in `lines_change_in`. `own_change_in` has the
+    statuses for single fields with a different rule.
     """
 
     noun: str
@@ -73,13 +76,13 @@ class Transitions(Generic[Status, Effect]):
         raise self.forbidden(f"The status cannot change from {current} to {requested}.", current, requested)
 
     def steps(self, current: Status, requested: Status, differing: Collection[str]) -> list[Step]:
-        """Return the order in which one request changes the fields and the status of a document.
+        """Return the steps of a request that changes the fields and the status of a document, in their order.
 
-        The fields change before or after the status, depending on which status allows it. `differing` are the
-        names of the fields that change, which may include the lines.
+        If the current status allows the change of the fields, they change before the status. Otherwise they change
+        after it. `differing` are the names of the fields that change. The field with the lines may be one of them.
 
-        Raise Problem (409) if the change of status is not allowed, or if neither status allows the change of the
-        fields.
+        Raise Problem (409) if the change of status is not allowed. Also raise it if neither status allows the
+        change of the fields.
         """
         moves = requested != current
         if moves:
@@ -96,7 +99,9 @@ class Transitions(Generic[Status, Effect]):
         raise self.forbidden(sentence, current, requested if moves else None, fields=frozen)
 
     def may_change(self, status: Status, names: Collection[str]) -> frozenset[str]:
-        """Return the fields among `names` that may change in the status. `names` may include the lines."""
+        """Return those of the fields `names` that may change in the status. The field with the lines may be one of
+        them.
+        """
         return frozenset(name for name in names if status in self._change_in(name))
 
     def _change_in(self, name: str) -> frozenset[Status]:
@@ -113,10 +118,10 @@ class Transitions(Generic[Status, Effect]):
         refused: Collection[Status] = (),
         fields: Collection[str] = (),
     ) -> Forbidden:
-        """Return a problem (409) with `message` and the allowed statuses. `requested` is None if the request does
-        not change the status.
+        """Return a problem (409) with the text `message`. Its details have the statuses to which the document may
+        change. `requested` is None if the request does not change the status.
 
-        `refused` are statuses that the table allows but another rule forbids. `fields` are the fields that cannot
+        `refused` are statuses that `table` allows but another rule forbids. `fields` are the fields that cannot
         change.
         """
         allowed = [each for each in self.allowed_from(current) if each != requested and each not in refused]
@@ -126,10 +131,10 @@ class Transitions(Generic[Status, Effect]):
         return problem
 
     def forbidding(self, path: str, sentence: str, current: Status) -> FieldError:
-        """Return the error (409) if the status `current` of a document forbids a request that refers to the
-        document.
+        """Return the error (409) for a request that refers to a document whose status `current` forbids the
+        request.
 
-        `path` is the field of the request that refers to the document.
+        `path` is the field of the request that refers to the document. `sentence` is the error text.
         """
         details = {"current": current, "requested": None, "allowed": self.allowed_from(current)}
         return FieldError("INVALID_STATUS", path, sentence, details)

@@ -1,6 +1,6 @@
 """The well-formed lines of a body that has malformed fields elsewhere.
 
-The references and stock of these lines are checked too, so that one answer reports all errors.
+The references and the stock of these lines are also checked. So one answer reports all errors.
 """
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -16,13 +16,13 @@ Line = TypeVar("Line", bound=Input)
 class WholeLines(NamedTuple, Generic[Line]):
     lines: list[Line]
     places: list[int]
-    """The position of each line among all lines that were sent."""
+    """For each of `lines`, its index in the request body."""
     name: str
-    """The field with the lines."""
+    """The name of the field with the lines."""
 
     def errors(self, found: Iterable[FieldError], other_errors: Sequence[FieldError]) -> Iterator[FieldError]:
-        """Return the errors in `found`, with the position of the line in the body instead of its position in
-        `lines`. Omit paths that have an error in `other_errors`.
+        """Return the errors in `found`. In each path, replace the index in `lines` (only the well-formed lines) by
+        the line's index in the request body. Omit errors at paths that already have an error in `other_errors`.
         """
         paths = {error.path for error in other_errors}
         for error in found:
@@ -39,8 +39,8 @@ class WholeLines(NamedTuple, Generic[Line]):
 def whole_lines(
     name: str, model: type[Line], sent: Mapping[str, Any], malformed: Iterable[str]
 ) -> WholeLines[Line]:
-    """Return the well-formed lines of the field `name` of the body `sent`. `malformed` are the paths of all
-    malformed values in the body.
+    """Return the lines in the field `name` of the body `sent` that are well-formed. `malformed` has the path of
+    each malformed value in the body.
     """
     wrong: Container[str] = {".".join(path.split(".")[:2]) for path in malformed}
     places = [number for number in range(len(sent.get(name) or ())) if f"{name}.{number}" not in wrong]

@@ -28,7 +28,7 @@ reading = partial(operation, tag="Packaging", answer="cursor", module="stock", a
 def walk_packaging_types(tx: Transaction, query: PackagingTypeQuery, position: int) -> CursorPage:
     """List packaging types by cursor.
 
-    Follow `next_cursor` until it is null. Packaging types are created and changed on the pages.
+    Follow `next_cursor` until it is null. Users create and change packaging types on the pages.
     """
     return directory.after(tx, store.TYPES, query, position)
 
@@ -47,9 +47,9 @@ def walk_packaging_balances(tx: Transaction, query: PackagingBalanceQuery, posit
 def walk_packaging_movements(tx: Transaction, query: PackagingMovementQuery, position: int) -> CursorPage:
     """List packaging movements by cursor.
 
-    The movements are in the order in which they were recorded. Follow `next_cursor` until it is null. If a restore
-    has removed movements before the position of a cursor, the answer is 422. Its `details` contain the `cursor`
-    with which to continue.
+    The movements are in the order in which they were recorded. Follow `next_cursor` until it is null. After a
+    restore, movements before the position of your cursor may be missing. Then the answer is 422, and its `details`
+    contain the `cursor` with which to continue.
     """
     return store.movements_after(tx, query, position)
 
@@ -59,7 +59,7 @@ def check_movement(
 ) -> PackagingMovementFields:
     """Return the validated fields of a movement that is recorded by hand. Raise Problem (422) with every error.
 
-    `text_errors` are the errors, by field, that were found when the values were read from texts.
+    `text_errors` are errors from the earlier conversion of texts to values, by field.
     """
     unknown = unknown_codes(tx, values)
     try:
@@ -71,7 +71,7 @@ def check_movement(
 
 
 def unknown_codes(tx: Transaction, values: Mapping[str, object]) -> FieldErrors:
-    """Return the errors for a packaging type or a partner that does not exist. `values` have their codes."""
+    """Return an error if no packaging type, or no partner, has the code in `values`."""
     unknown: FieldErrors = {}
     if directory.id_of_code(tx, store.TYPES, str(values.get("packaging_type_code"))) is None:
         unknown["packaging_type_code"] = ["is not a packaging type of this company"]
@@ -81,7 +81,7 @@ def unknown_codes(tx: Transaction, values: Mapping[str, object]) -> FieldErrors:
 
 
 def record_by_hand(tx: Transaction, fields: PackagingMovementFields) -> int:
-    """Record a checked movement whose code is still free, and return its id.
+    """Record a movement, and return its id. The caller must have checked the fields, and that the code is free.
 
     Raise Problem (422 on `quantity`) if the balance would exceed its limits.
     """

@@ -1,4 +1,4 @@
-"""The doctor's check of packaging: balances are the sums of their movements, and no movement lacks a balance."""
+"""The doctor's check of packaging: each balance is the sum of its movements, and each movement has a balance."""
 
 from typing import Final
 

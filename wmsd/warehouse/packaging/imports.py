@@ -20,7 +20,7 @@ MOVEMENTS: Final = "packaging_movements"
 
 
 def import_packaging_types(tx: Transaction, rows: Iterable[Row], outcome: Outcome) -> None:
-    """Create types with new codes, and rename types with known codes."""
+    """Import packaging types. A row with a new code creates a type. A row with a known code renames the type."""
     codes = FirstSeen()
     for row in rows:
         errors = codes.given_twice(row)
@@ -45,8 +45,8 @@ def import_packaging_types(tx: Transaction, rows: Iterable[Row], outcome: Outcom
 
 
 def import_packaging_movements(tx: Transaction, rows: Iterable[Row], outcome: Outcome) -> None:
-    """Record movements. A row with the code of a recorded movement changes nothing, and must have the same values
-    as this movement.
+    """Record movements. A row may have the code of a recorded movement. Then the row must have the same values as
+    this movement, and changes nothing.
     """
     codes = FirstSeen()
     for row in rows:
@@ -70,7 +70,9 @@ def import_packaging_movements(tx: Transaction, rows: Iterable[Row], outcome: Ou
 
 
 def _differing(recorded: dict[str, object] | None, fields: PackagingMovementFields) -> FieldErrors:
-    """Return errors for the row's columns that differ from the recorded movement, if there is one."""
+    """Return an error for each given field that differs from the movement `recorded`. Return no errors if
+    `recorded` is None.
+    """
     given = fields.given()
     if fields.occurred_at is None:
         given.pop("occurred_at", None)  # an empty cell gives no time to compare

@@ -58,8 +58,8 @@ def record_movement(
 ) -> int:
     """Record a movement and return its id.
 
-    The caller must check that packaging type and partner exist and that the code is free. Raise Problem (422, with
-    an error at `path`) if the balance would exceed its limits.
+    The caller must check that the packaging type and the partner exist, and that the code is free. Raise Problem
+    (422) with an error at `path` if the balance would exceed its limits.
     """
     refuse_field_errors(check_balances(tx, [(path, movement)]))
     movement_id = store.post(
@@ -82,8 +82,8 @@ def record_movement(
 
 
 def reverse_document(tx: Transaction, document: Document) -> list[int]:
-    """Reverse all packaging movements of the document, by one movement per type and partner. Return the ids of the
-    new movements.
+    """Reverse all packaging movements of the document. Record one new movement for each type and partner, and
+    return the ids of these movements.
     """
     return [
         record_movement(
@@ -97,8 +97,8 @@ def reverse_document(tx: Transaction, document: Document) -> list[int]:
 
 
 def check_balances(tx: Transaction, movements: Iterable[tuple[str, Movement]]) -> Iterator[FieldError]:
-    """Yield an error for each movement after which its balance would exceed the limits, if the movements are
-    recorded in this order.
+    """Check movements that will be recorded in this order. Yield an error for each one that would make its balance
+    exceed the limits.
 
     Each item of `movements` is (path for the error, movement).
     """

@@ -1,4 +1,4 @@
-"""The conversion of the packaging lines of a document to movements, with every error in the lines."""
+"""Converts the packaging lines of a document to movements, and finds all errors in the lines."""
 
 from collections.abc import Iterator, Sequence
 from typing import Protocol
@@ -37,7 +37,7 @@ def find_movements(
 
 
 def type_errors(tx: Transaction, lines: Sequence[PackagingLine], path: str = "packaging") -> Iterator[FieldError]:
-    """Return the errors of lines whose type is not known."""
+    """Return an error for each line whose packaging type is unknown."""
     types = Types(tx, lines)
     for number, line in enumerate(lines):
         _, error = types.find(line, f"{path}.{number}")
@@ -65,7 +65,9 @@ class Types:
         self._ids = {code: type_id for type_id, code in self._codes.items()}
 
     def find(self, line: NamesType, path: str) -> tuple[int | None, FieldError | None]:
-        """Return the id of the line's packaging type, or the error of its reference."""
+        """Return two values: the id of the line's packaging type, and None. If the type is missing or unknown,
+        return None and the error.
+        """
         type_id, code = line.packaging_type_id, line.packaging_type_code
         if type_id is None and code is None:
             return None, invalid_field(

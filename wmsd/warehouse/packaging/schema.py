@@ -35,7 +35,9 @@ class PackagingType(PackagingTypeFields, Recorded):
 
 
 class PackagingBalance(Recorded):
-    """The quantity of a packaging type that a partner owes the company, or the company owes the partner."""
+    """The balance of a packaging type with a partner: what the partner owes the company, or the company owes the
+    partner.
+    """
 
     packaging_type_id: Id
     packaging_type_code: Code
@@ -74,9 +76,9 @@ class PackagingMovement(Recorded):
 
 
 class PackagingMovementWithRecorder(PackagingMovement):
-    """A packaging movement, with the user who recorded the movement.
+    """A packaging movement, with the user who recorded it.
 
-    Only people of the company can read the user.
+    Only users of the company can see who recorded it.
     """
 
     actor: Name
@@ -128,8 +130,8 @@ class PackagingBalanceFilters(PackagingFilters):
         Moment | None, Field(description="Only balances that changed at this date and time or later.")
     ] = None
     packaging_type_code: str | None = None
-    """This filter was added later. It must stay the last one, because generated clients pass parameters by
-    position.
+    """This filter was added after the others. It must stay behind them, because generated clients pass parameters
+    by position.
     """
 
 

@@ -26,14 +26,14 @@ from wmsd.warehouse.packaging.schema import (
 )
 
 SERIES: Final = "PM"
-"""The series of the codes of movements."""
+"""The series from which movements get their codes."""
 TYPES: Final = DirectoryKind(
     "packaging type", "packaging_types", PackagingTypeFields, PackagingType, PackagingTypeQuery
 )
 OF_TYPE: Final = "(SELECT {} FROM packaging_types WHERE packaging_types.id = packaging_type_id)"
 NAMED: Final = {"packaging_type_code": OF_TYPE.format("code"), "packaging_type_name": OF_TYPE.format("name")}
-"""The SQL of the code and name of the packaging type: subqueries that run only for returned records. A join would
-also slow down filters and totals.
+"""The SQL of the code and the name of the packaging type. They are subqueries, which run only for returned
+records. A join would also slow down filters and totals.
 """
 BALANCE: Final = record_sql(PackagingBalance, NAMED)
 MOVEMENT: Final = record_sql(PackagingMovement, NAMED)
@@ -89,7 +89,7 @@ TYPES_NAMED: Final = """
 
 
 def types_named(tx: Transaction, ids: Iterable[int], codes: Iterable[str]) -> dict[int, str]:
-    """Return the codes, by id, of the packaging types that have one of the ids or one of the codes."""
+    """Return the codes of packaging types, by id. The types have one of `ids` or one of `codes`."""
     return dict(tx.rows(TYPES_NAMED, {"ids": dumps(list(ids)), "codes": dumps(list(codes))}))
 
 
@@ -103,8 +103,8 @@ INSERT_BALANCE: Final = insert_sql(
     "packaging_balances",
     ("packaging_type_id", "partner_id", "quantity", "change_seq", "created_at", "updated_at"),
 )
-"""Inserts a balance if `ADD_TO_BALANCE` has changed no row. A single statement with ON CONFLICT would use up an id
-even when the statement only updates.
+"""Inserts a balance. It runs only if `ADD_TO_BALANCE` has found no row. The two statements are not one statement
+with ON CONFLICT, because that would use up an id with every update.
 """
 
 
@@ -138,8 +138,8 @@ INSERT_MOVEMENT: Final = insert_sql(
 
 
 def post(tx: Transaction, movement: Mapping[str, Any], change: int) -> int:
-    """Insert a movement into the ledger, and add the signed `change` to the balance. Return the id of the
-    movement.
+    """Insert a movement into the ledger, and add `change` to the balance. `change` may be negative. Return the id
+    of the movement.
     """
     now = tx.timestamp
     place = {name: movement[name] for name in ("packaging_type_id", "partner_id")}
@@ -171,8 +171,7 @@ def recorded_data(tx: Transaction, movement_id: int) -> str:
 
 
 OWED: Final = "iif(direction = 'OUT', quantity, -quantity)"
-"""The SQL of the signed quantity of packaging: positive for OUT, because the partner then owes more, and negative
-for IN.
+"""The SQL of the change of the balance: positive for OUT, because the partner then owes more, and negative for IN.
 """
 NET_OF_DOCUMENT: Final = f"""
     SELECT packaging_type_id, partner_id, sum({OWED}) AS net
@@ -182,7 +181,7 @@ NET_OF_DOCUMENT: Final = f"""
 
 
 def net_of_document(tx: Transaction, document_type: str, document_id: int) -> list[tuple[int, int, int]]:
-    """Return the packaging that the document has moved and not moved back.
+    """Return the packaging that the document has moved, without what it has moved back.
 
     Each item is (id of the packaging type, id of the partner, OUT minus IN in millionths).
     """

@@ -1,4 +1,4 @@
-"""The check that a file can be the logo of a company: one complete PNG or JPEG picture of limited size.
+"""The check of a logo file: it must be one complete PNG or JPEG picture of limited size.
 
 Only the structure of the file is checked. The pixels are not decoded, because the browser does that. A file with
 data after the end of its picture is refused, because these data could be a file of another kind.
@@ -23,10 +23,10 @@ FRAMES: Final = (0xC0, 0xC1, 0xC2)
 OTHER_FRAMES: Final = (0xC3, 0xC5, 0xC6, 0xC7, 0xC9, 0xCA, 0xCB, 0xCD, 0xCE, 0xCF)
 SCAN, END, FILL = 0xDA, 0xD9, 0xFF
 BARE: Final = frozenset({0x01, *range(0xD0, 0xD9)})
-"""The JPEG markers without a length and content after them."""
+"""The JPEG markers that stand alone: no length and no content follow them."""
 WITHIN_SCAN: Final = frozenset({0x00, *range(0xD0, 0xD8)})
-"""The bytes that may follow 0xFF inside the data of a JPEG scan. With another byte, 0xFF begins the next
-marker.
+"""The bytes that may follow 0xFF inside the data of a JPEG scan. If another byte follows, the data end, and 0xFF
+is the start of the next marker.
 """
 
 
@@ -37,9 +37,9 @@ class Picture(NamedTuple):
 
 
 def picture_of(file: bytes) -> Picture:
-    """Return the type and the size in pixels of the picture in the file.
+    """Return the type and the size of the picture in the file. The size is in pixels.
 
-    Raise ValueError with a sentence for the user if the file is not acceptable.
+    Raise ValueError if the file is not acceptable. Its message is a sentence for the user.
     """
     if not file:
         raise ValueError("is empty")
@@ -87,7 +87,7 @@ def _png(file: bytes) -> tuple[Picture, int]:
 
 
 def _chunks(file: bytes) -> Iterator[tuple[bytes, bytes, int]]:
-    """Return the name, the content and the end position of each complete chunk."""
+    """Yield the name, the content and the end position of each complete chunk."""
     at = len(PNG)
     while at + 12 <= len(file):
         length = int.from_bytes(file[at : at + 4])
@@ -129,10 +129,10 @@ def _jpeg(file: bytes) -> tuple[Picture, int]:
 
 
 def _frame(content: bytes, before: Picture | None) -> Picture:
-    """Return the type and size of the picture that a JPEG frame declares.
+    """Return the type and size of the picture, as the JPEG frame says.
 
-    Raise ValueError unless this is the only frame, with 8 bits and 1, 3 or 4 colour components. `before` is the
-    picture of an earlier frame.
+    `before` is the picture of an earlier frame, or None. Raise ValueError if there was an earlier frame. Also
+    raise it unless this frame has 8 bits and 1, 3 or 4 colour components.
     """
     if before is not None or len(content) < 6 or content[0] != 8 or content[5] not in (1, 3, 4):
         raise _damaged()

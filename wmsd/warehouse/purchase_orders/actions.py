@@ -63,8 +63,9 @@ def create_purchase_order(tx: Transaction, body: PurchaseOrderFields) -> Record:
 def replace_purchase_order(tx: Transaction, id: int, body: PurchaseOrderFields) -> Record:
     """Replace a purchase order.
 
-    A field that is not sent takes its default, but code and status stay as they are. Items may change in CREAT
-    only, other fields until RECEPTIONAT or ANULAT. When nothing differs, nothing is written and no event is sent.
+    A field that is not sent takes its default, but code and status stay as they are. Items can change only in
+    status CREAT. Other fields can change until the status is RECEPTIONAT or ANULAT. If nothing differs, nothing is
+    written and no event is sent.
     """
     return change(tx, id, ORDERS.replacement(body), body.items, sent_status(body))
 
@@ -73,8 +74,9 @@ def replace_purchase_order(tx: Transaction, id: int, body: PurchaseOrderFields) 
 def update_purchase_order(tx: Transaction, id: int, body: PurchaseOrderChanges) -> Record:
     """Change some fields of a purchase order, or its status.
 
-    You can cancel an order (CREAT to ANULAT) or close it short (PARTIAL to RECEPTIONAT). All other statuses come
-    from receptions. `items` replaces all items. When nothing differs, nothing is written and no event is sent.
+    You can cancel an order (CREAT to ANULAT). You can also close an order whose goods are not all received
+    (PARTIAL to RECEPTIONAT). Receptions cause all other changes of status. `items` replaces all items. If nothing
+    differs, nothing is written and no event is sent.
     """
     return change(tx, id, ORDERS.patch(body), body.items, sent_status(body))
 
@@ -111,7 +113,8 @@ def change(
 ) -> Record:
     """Change the fields, items and status of an order, and return the order.
 
-    The fields and items change before or after the status, depending on which status allows the change.
+    If the current status allows the change of fields and items, they change before the status. Otherwise they
+    change after it.
     """
     current = ORDERS.columns(tx, order_id)
     values = ORDERS.merged(current, given)
@@ -132,7 +135,9 @@ def change(
 
 
 def _check_unnamed(tx: Transaction, status: Status, before: Sequence[Columns], rows: Sequence[Columns]) -> None:
-    """Raise Problem (409) if a reception refers to an item that would be removed or would change its article."""
+    """Raise Problem (409) if a reception refers to an item that `rows` omits, or whose article `rows` changes.
+    `rows` are the new items.
+    """
     kept = {(row["id"], row["article_id"]) for row in rows}
     gone = {row["id"] for row in before if (row["id"], row["article_id"]) not in kept}
     if gone and (reception := tx.service(Dependents).find(tx, ORDER_ITEMS.name, gone)) is not None:
@@ -144,10 +149,10 @@ def _check_unnamed(tx: Transaction, status: Status, before: Sequence[Columns], r
 
 
 def move(tx: Transaction, order_id: int, current: Status, requested: Status) -> None:
-    """Change the status of the order.
+    """Change the status of the order from `current` to `requested`.
 
-    The caller must check that the change is allowed, because the rules for users (`BY_HAND`) and for receptions
-    (`BY_RECEPTIONS`) differ.
+    The caller must check that the change is allowed. Users may cause the changes in `BY_HAND`, and receptions
+    those in `BY_RECEPTIONS`.
     """
     move_and_emit(tx, ORDERS, [order_id], current, requested)
 

@@ -27,6 +27,6 @@ PURCHASE_ORDERS: Final = DocumentKind(
         comes_about=frozenset({"PARTIAL", "RECEPTIONAT"}),
     ),
 )
-"""Purchase orders as a kind of document. A user can cancel an order, or close it although goods are missing. Only
-receptions can cause the other statuses. Therefore receptions must be imported after purchase orders.
+"""The declaration of purchase orders. A user can cancel an order, or close it although goods are missing. Only
+receptions can cause the other changes of status. Therefore receptions must be imported after purchase orders.
 """

@@ -25,15 +25,15 @@ BY_HAND: Final[Transitions[Status, str]] = Transitions(
 BY_RECEPTIONS: Final[frozenset[tuple[Status, Status]]] = frozenset(
     {("CREAT", "PARTIAL"), ("CREAT", "RECEPTIONAT"), ("PARTIAL", "RECEPTIONAT")}
 )
-"""The changes of status that a finalised reception causes. Users may only cause the changes in `BY_HAND`. No
-change of status of a purchase order affects stock.
+"""The changes of status that a finalised reception causes. `BY_HAND` has the changes that users may cause. A
+change of an order's status never affects stock.
 """
 EXPECTS_MORE: Final[frozenset[Status]] = frozenset({"CREAT", "PARTIAL"})
 
 
 def status_after_reception(items: Iterable[tuple[int, int]]) -> Status:
-    """Return the status of an order after a reception: RECEPTIONAT if all goods are received, else PARTIAL. Each
-    item is (ordered quantity, received quantity).
+    """Return the status of an order after a reception: RECEPTIONAT if all goods are received, otherwise PARTIAL.
+    Each item is (ordered quantity, received quantity).
     """
     return "RECEPTIONAT" if all(received >= ordered for ordered, received in items) else "PARTIAL"
 
@@ -42,8 +42,8 @@ def may_be_received(status: Status, find_items: Callable[[], Iterable[tuple[int,
     """Return True if an order accepts receptions. `find_items` returns (ordered quantity, received quantity) for
     each item of the order.
 
-    An order that receptions have completed accepts further goods up to its tolerance. An incomplete order that a
-    user has closed accepts no more receptions.
+    Receptions close an order when all its goods are received. Such an order still accepts further goods up to its
+    tolerance. But if a user has closed an order before all goods were received, it accepts no more receptions.
     """
     return status in EXPECTS_MORE or (
         status == "RECEPTIONAT" and status_after_reception(find_items()) == "RECEPTIONAT"

@@ -36,8 +36,8 @@ RECEIVABLE: Final = """
 
 
 class ReceivableItem(NamedTuple):
-    """An item of an order, with the fields that a reception needs of the item and its article. Quantities are in
-    millionths.
+    """An item of an order, with the fields that receptions use. Some of these fields belong to the item's article.
+    Quantities are in millionths.
     """
 
     id: int
@@ -68,7 +68,9 @@ RECEIVE: Final = "UPDATE purchase_order_items SET received_quantity = received_q
 
 
 def receive(tx: Transaction, quantities: Mapping[int, int]) -> None:
-    """Add to the received quantities of items. `quantities` has millionths by the id of the item."""
+    """Add quantities to the received quantities of items. `quantities` has the added quantity in millionths, by
+    the id of the item.
+    """
     tx.executemany(RECEIVE, [(quantity, item_id) for item_id, quantity in quantities.items()])
 
 
@@ -79,18 +81,20 @@ SET_OVER_RECEIPT: Final = """
 
 
 OVER_RECEIPT_BUILT_IN: Final = 0
-"""The tolerance for over-receipts in a company that has not set a tolerance, in millionths of a percent."""
+"""The tolerance for over-receipts of a company without an own setting, in millionths of a percent."""
 
 
 def own_over_receipt_pct(tx: Transaction) -> int | None:
-    """Return the tolerance for over-receipts that the company has set, in millionths of a percent, or None."""
+    """Return the tolerance for over-receipts that the company has set, in millionths of a percent. Return None if
+    it has not set one.
+    """
     return tx.find_number("SELECT value FROM inbound_rules WHERE name = 'over_receipt_pct'")
 
 
 def over_receipt_pct(tx: Transaction) -> int:
     """Return the company's tolerance for over-receipts, in millionths of a percent.
 
-    This tolerance applies to the articles for which no tolerance is set.
+    It applies to articles without an own tolerance.
     """
     own = own_over_receipt_pct(tx)
     return OVER_RECEIPT_BUILT_IN if own is None else own

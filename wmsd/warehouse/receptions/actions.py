@@ -65,15 +65,15 @@ POSTED: Final = (
 def create_reception(tx: Transaction, body: ReceptionFields) -> Record:
     """Create a reception of a purchase order.
 
-    The reception is a draft, unless `status` is FINALIZAT: then its goods are posted immediately. If this
-    reception and all earlier ones together exceed the ordered quantity and the tolerance (over_receipt_pct), the
-    reception is refused. With the status FINALIZAT, `packaging` is recorded as received from the supplier.
+    If `status` is FINALIZAT, the goods are posted immediately. Otherwise the reception is a draft. The reception
+    is refused if it would exceed the ordered quantity and the tolerance (over_receipt_pct), together with all
+    earlier ones. With the status FINALIZAT, `packaging` is recorded as received from the supplier.
     """
     return create(tx, body)
 
 
 def create(tx: Transaction, body: ReceptionFields, of_closed_too: bool = False) -> Record:
-    """Create a reception. With `of_closed_too`, its purchase order may already be closed."""
+    """Create a reception. If `of_closed_too` is True, also accept a purchase order that is already closed."""
     values = RECEPTIONS.replacement(body)
     rows = rows_of(body.selected_items)
     errors = [
@@ -100,8 +100,8 @@ def replace_reception(tx: Transaction, id: int, body: ReceptionFields) -> Record
     """Replace a reception.
 
     A field that is not sent takes its default, but code and status stay as they are. A reception can change until
-    its status is FINALIZAT or ANULAT. `status` moves the reception. When nothing differs, nothing is written and
-    no event is sent.
+    its status is FINALIZAT or ANULAT. If you send `status`, the status changes. If nothing differs, nothing is
+    written and no event is sent.
     """
     return change(tx, id, RECEPTIONS.replacement(body), body.selected_items, sent_status(body), body.packaging)
 
@@ -114,9 +114,9 @@ def replace_reception(tx: Transaction, id: int, body: ReceptionFields) -> Record
 def update_reception(tx: Transaction, id: int, body: ReceptionChanges) -> Record:
     """Change some fields of a reception, or its status.
 
-    With FINALIZAT, the goods are posted to stock in one transaction. This cannot be undone: correct later errors
-    by adjustments. `selected_items` replaces all items. When nothing differs, nothing is written and no event is
-    sent.
+    With FINALIZAT, the goods are posted to stock in one transaction. This cannot be undone: use adjustments to
+    correct later errors. `selected_items` replaces all items. If nothing differs, nothing is written and no event
+    is sent.
     """
     return change(tx, id, RECEPTIONS.patch(body), body.selected_items, sent_status(body), body.packaging)
 
@@ -151,7 +151,8 @@ def change(
 ) -> Record:
     """Change the fields, items and status of a reception, and return the reception.
 
-    The fields and items change before or after the status, depending on which status allows the change.
+    If the current status allows the change of fields and items, they change before the status. Otherwise they
+    change after it.
     """
     check_goes_with(packaging, status, FINAL)
     current = RECEPTIONS.columns(tx, reception_id)

@@ -1,5 +1,5 @@
-"""The doctor's checks of receptions: the received quantities of purchase orders match the posted ones, item by
-item.
+"""The doctor's checks of receptions: for each item of a purchase order, the received quantity must match what
+receptions have posted.
 """
 
 from typing import Final

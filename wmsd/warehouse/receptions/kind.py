@@ -1,8 +1,8 @@
 """The declaration of receptions as a kind of document.
 
-A row of a file is the arrived quantity of an item of the purchase order. The column `article_code` names the item
-by its article. If the order has several items with this article, the column `item` gives the position of the item
-in the order.
+A row of a file is the arrived quantity of one item of the purchase order. The column `article_code` identifies the
+item by its article. If several items have this article, the column `item` gives the position of the item in the
+order.
 """
 
 from typing import Any, Final
@@ -30,8 +30,8 @@ from wmsd.warehouse.receptions.schema import ReceptionFields, ReceptionItemField
 from wmsd.warehouse.receptions.store import RECEPTIONS as TABLE
 
 NO_ITEM: Final = 0
-"""An id that no item has. A row gets this id if it does not name exactly one item of the order. Then the row is
-refused.
+"""An id that no item has. A row gets this id if it does not identify exactly one item of the order. A row with
+this id is refused.
 """
 
 
@@ -99,6 +99,6 @@ RECEPTIONS: Final = DocumentKind(
     posting=Posting((KIND,), frozenset({FINAL})),
     checks=CHECKS,
 )
-"""The status FINALIZAT posts the goods, which may close the order for other receptions of the file. Therefore all
-receptions are created before any of them gets this status.
+"""The declaration of receptions. The status FINALIZAT posts the goods, which may close the order for other
+receptions of the file. Therefore the import first creates all receptions, and gives them this status afterwards.
 """

@@ -30,8 +30,8 @@ KIND: Final = "receipt"
 def post_reception(tx: Transaction, reception_id: int) -> None:
     """Post the goods of the reception to stock.
 
-    The reception is checked again, because other data may have changed since it was stored. Raise Problem: 409 if
-    the status of its order forbids receptions, 422 for other errors.
+    The reception is checked again, because the order or the stock may have changed since the reception was stored.
+    Raise Problem: 409 if the status of its order forbids receptions, 422 for other errors.
     """
     reception = RECEPTIONS.columns(tx, reception_id)
     check_order_is_open(tx, reception, FINAL)
@@ -53,8 +53,8 @@ def post_reception(tx: Transaction, reception_id: int) -> None:
 def _movements(
     reception_id: int, arrivals: Sequence[Arrival], stock_ids: dict[int, int]
 ) -> Iterator[tuple[int, Movement]]:
-    """Yield one movement for each serial, and one for each item without serials. Each movement comes with the id
-    of its stock record.
+    """Yield the movements of the items, each with the id of its stock record. An item with serials has one
+    movement for each serial. Any other item has one movement.
     """
     for arrival in arrivals:
         movement = Movement(

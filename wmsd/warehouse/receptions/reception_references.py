@@ -1,6 +1,4 @@
-"""The lookup of the order items and articles for the items of a reception, and the checks that find their
-errors.
-"""
+"""Finds the order items and articles to which the items of a reception refer, and the errors in the items."""
 
 import json
 from collections import Counter
@@ -33,8 +31,8 @@ Row = dict[str, Any]
 
 
 class Arrival(NamedTuple):
-    """An item of a reception. `ordered` is the matching item of the purchase order. `quantity` is in millionths of
-    the article's unit, or 0 if the quantity is not valid. `item_id` is None for a new item.
+    """An item of a reception. `ordered` is the item of the purchase order to which it belongs. `quantity` is in
+    millionths of the article's unit, or 0 if the sent quantity is not valid. `item_id` is None for a new item.
     """
 
     item_id: int | None
@@ -45,7 +43,9 @@ class Arrival(NamedTuple):
 
 
 def rows_of(sent: Sequence[ReceptionItemFields], before: Sequence[Row] = ()) -> list[Row]:
-    """Return the items in stored form. An item that is sent with a known id keeps this id."""
+    """Return the sent items in stored form. If a stored item has the id of a sent item, the sent item keeps this
+    id.
+    """
     kept = RECEPTION_ITEMS.kept(sent, before)
     return [RECEPTION_ITEMS.row(*each) for each in zip(sent, kept, strict=True)]
 
@@ -53,9 +53,10 @@ def rows_of(sent: Sequence[ReceptionItemFields], before: Sequence[Row] = ()) -> 
 def find_arrivals(
     tx: Transaction, order_id: int, rows: Sequence[Row], errors: list[FieldError], of_closed_too: bool = False
 ) -> list[Arrival]:
-    """Return the items with their order items and articles. Add every error that forbids posting to `errors`.
+    """Return the items `rows` as arrivals, with their order items and articles. Add every error that forbids
+    posting to `errors`.
 
-    With `of_closed_too`, the order may be closed.
+    A closed order is an error, unless `of_closed_too` is True.
     """
     order = ORDERS.find_columns(tx, order_id)
     if order is None:
@@ -87,7 +88,7 @@ def find_arrivals(
 
 
 def not_at_once(status: str) -> list[FieldError]:
-    """Return the error if a reception cannot be created in this status."""
+    """Return an error if a new reception cannot have this status."""
     if status in AT_ONCE:
         return []
     return [invalid_field("status", "must be CREAT, or FINALIZAT to post the reception immediately")]
@@ -97,10 +98,10 @@ REFERENCES: Final = references_of(RECEPTIONS, not_at_once)
 
 
 def sent_references(tx: Transaction, sent: Mapping[str, Any], named: Mapping[str, Any]) -> Iterator[FieldError]:
-    """Check the references, items and packaging of a body that also has malformed fields, and yield the errors.
+    """Yield the errors in the references, items and packaging of a body that has malformed fields elsewhere.
 
-    In `sent`, malformed values are null. The items are not compared with the order if the stored reception can no
-    longer change, or if its order is closed.
+    `sent` is the body, with null in place of each malformed value. If the reception or its order is closed, the
+    items are not compared with the order.
     """
     yield from REFERENCES(tx, sent, named)
     yield from goes_with(sent.get("packaging"), sent.get("status"), FINAL)
@@ -120,8 +121,8 @@ def sent_references(tx: Transaction, sent: Mapping[str, Any], named: Mapping[str
 
 
 def _sent_row(item: Mapping[str, Any] | None) -> Row:
-    """Return a sent item in stored form. Malformed values become None, a malformed quantity 0, and a malformed
-    serial an empty text.
+    """Return a sent item in stored form. A malformed quantity becomes 0, a malformed serial becomes an empty text,
+    and any other malformed value becomes None.
     """
     given = item or {}
     quantity, serials = given.get("quantity_um3pl"), given.get("serial_data") or ()
@@ -135,7 +136,7 @@ def _sent_row(item: Mapping[str, Any] | None) -> Row:
 
 
 def other_order(current: Mapping[str, Any], values: Mapping[str, Any]) -> list[FieldError]:
-    """Return the error if a change would assign the reception to another order."""
+    """Return an error if `values` would assign the reception to another purchase order."""
     if values["purchase_order_id"] == current["purchase_order_id"]:
         return []
     return [invalid_field("purchase_order_id", "cannot be changed: create a new reception for the other order")]
@@ -144,7 +145,7 @@ def other_order(current: Mapping[str, Any], values: Mapping[str, Any]) -> list[F
 def check_order_is_open(tx: Transaction, reception: Mapping[str, Any], requested: Status | None = None) -> None:
     """Raise Problem (409) if the reception's order accepts no more receptions.
 
-    `requested` is the new status that the request gives the reception, or None.
+    `requested` is the new status of the reception, or None if the request does not change the status.
     """
     order_id = reception["purchase_order_id"]
     order = ORDERS.columns(tx, order_id)
@@ -168,8 +169,8 @@ def _lot_errors(arrivals: Sequence[tuple[int, Arrival]]) -> Iterator[FieldError]
 
 
 def _serial_errors(tx: Transaction, arrivals: Sequence[tuple[int, Arrival]]) -> Iterator[FieldError]:
-    """Return errors for serials. Each unit must have one serial. No serial may be given twice or be in stock
-    already.
+    """Yield an error if an item does not have one serial for each unit. Also yield an error for each serial that
+    is given twice or is already in stock.
     """
     seen: set[tuple[int, str]] = set()
     for number, arrival in arrivals:
@@ -193,8 +194,8 @@ def _serial_errors(tx: Transaction, arrivals: Sequence[tuple[int, Arrival]]) -> 
 
 
 def _over_receipts(arrivals: Sequence[tuple[int, Arrival]], company_pct: int) -> Iterator[FieldError]:
-    """Yield an error for each item if too much of it would be received. This reception and all earlier ones
-    together must not exceed the ordered quantity and the tolerance.
+    """Yield an error for each item of which too much would be received. All receptions together must not exceed
+    the ordered quantity and the tolerance.
     """
     sums = sums_of(arrival for _, arrival in arrivals)
     for number, arrival in arrivals:
@@ -210,7 +211,7 @@ def _over_receipts(arrivals: Sequence[tuple[int, Arrival]], company_pct: int) ->
 
 
 def sums_of(arrivals: Iterable[Arrival]) -> Mapping[int, int]:
-    """Return the arriving quantity of each item of the order, by the id of the order item."""
+    """Return the total arriving quantity of each order item, by the id of the order item."""
     sums: Counter[int] = Counter()
     for arrival in arrivals:
         sums[arrival.ordered.id] += arrival.quantity

@@ -42,7 +42,7 @@ TRANSITIONS: Final[Transitions[Status, Effect]] = Transitions(
 
 
 def base_quantity(quantity_um3pl: int, um3pl_factor: int) -> int | None:
-    """Return a quantity in the article's `unit_3pl`, such as boxes, converted to its `unit`, such as pieces.
+    """Convert a quantity from the article's `unit_3pl`, such as boxes, to the article's `unit`, such as pieces.
 
     Return None if the result has more than six decimal places.
     """
@@ -51,7 +51,5 @@ def base_quantity(quantity_um3pl: int, um3pl_factor: int) -> int | None:
 
 
 def most_receivable(ordered: int, over_receipt_pct: int) -> int:
-    """Return the maximum total quantity that may be received of an item. The tolerance is in millionths of a
-    percent.
-    """
+    """Return how much may be received of an order item in total. The tolerance is in millionths of a percent."""
     return min(ordered + ordered * over_receipt_pct // (100 * SCALE), MAXIMUM)

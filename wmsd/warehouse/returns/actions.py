@@ -37,8 +37,8 @@ CHANGED: Final = ("return.updated", "return.status_changed", "stock.updated")
 def create_return(tx: Transaction, body: ReturnFields) -> Record:
     """Create a return.
 
-    With a `sales_order_id`, the order must be loaded or delivered. All its returns together, except cancelled
-    ones, must not bring back more than the order shipped.
+    With a `sales_order_id`, the order must be loaded or delivered. All returns of the order together must not
+    contain more goods than it shipped. Cancelled returns are not counted.
     """
     values = RETURNS.replacement(body)
     errors: list[FieldError] = not_initial(RETURNS, body.status)
@@ -51,9 +51,9 @@ def create_return(tx: Transaction, body: ReturnFields) -> Record:
 def replace_return(tx: Transaction, id: int, body: ReturnFields) -> Record:
     """Replace a return.
 
-    A field that is not sent takes its default, but code and status stay as they are. Lines can change in CREAT
-    only. Dispositions and other fields can change until FINALIZAT or ANULAT. When nothing differs, nothing is
-    written and no event is sent.
+    A field that is not sent takes its default, but code and status stay as they are. Lines can change only in
+    status CREAT. Dispositions and other fields can change until the status is FINALIZAT or ANULAT. If nothing
+    differs, nothing is written and no event is sent.
     """
     return apply_return_change(tx, id, RETURNS.replacement(body), body.lines, sent_status(body))
 
@@ -62,9 +62,9 @@ def replace_return(tx: Transaction, id: int, body: ReturnFields) -> Record:
 def update_return(tx: Transaction, id: int, body: ReturnChanges) -> Record:
     """Change some fields of a return, its dispositions or its status.
 
-    `lines` replaces all lines, with one exception. If each line that is sent has only its `id` and its
-    `disposition`, these dispositions are set and other lines stay as they are. For FINALIZAT each line needs a
-    disposition: RESTOC puts the goods back into stock, CARANTINA into quarantine, DISTRUS writes them off.
+    Usually `lines` replaces all lines. But if each sent line has only its `id` and its `disposition`, only these
+    dispositions change. For FINALIZAT, each line needs a disposition: RESTOC puts the goods back into stock,
+    CARANTINA puts them into quarantine, DISTRUS writes them off.
     """
     return apply_return_change(tx, id, RETURNS.patch(body), body.lines, sent_status(body))
 
@@ -78,7 +78,8 @@ def apply_return_change(
 ) -> Record:
     """Change the fields, lines and status of a return, and return its record.
 
-    The fields and lines change before or after the status, depending on which status allows the change.
+    If the current status allows the change of fields and lines, they change before the status. Otherwise they
+    change after it.
     """
     current = RETURNS.columns(tx, return_id)
     values = RETURNS.merged(current, given)

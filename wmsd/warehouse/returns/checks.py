@@ -1,4 +1,4 @@
-"""The doctor's check of returns: an order's returns do not contain more goods than the order has shipped."""
+"""The doctor's check of returns: the returns of an order must not contain more than the order has shipped."""
 
 from typing import Final
 

@@ -1,4 +1,6 @@
-"""The effects of finalising a return: each line's disposition changes stock and ledger."""
+"""The effects of finalising a return: goods enter the stock and the ledger, depending on the dispositions of their
+lines.
+"""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -20,7 +22,7 @@ KIND: Final = "return"
 
 def post_return(tx: Transaction, return_id: int) -> None:
     """Post the goods to stock according to their dispositions. Raise Problem (422) if a disposition is missing, if
-    a balance would be too large, or if a serial is in stock already.
+    a balance would be too large, or if a serial is already in stock.
     """
     warehouse_id = RETURNS.columns(tx, return_id)["warehouse_id"]
     rows = RETURN_LINES.of(tx, return_id)
@@ -58,8 +60,8 @@ def _there_already(tx: Transaction, rows: Sequence[Row]) -> Iterator[FieldError]
 
 
 def _movements(return_id: int, rows: Sequence[Row], stock_ids: dict[int, int]) -> Iterator[tuple[int, Movement]]:
-    """Yield one movement for each serial, and one for each line without serials. Each movement comes with the id
-    of its stock record.
+    """Yield the movements of the lines, each with the id of its stock record. A line with serials has one movement
+    for each serial. Any other line has one movement.
     """
     for row in rows:
         enters, quarantined, destroyed = DISPOSITIONS[row["disposition"]]

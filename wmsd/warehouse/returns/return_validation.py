@@ -1,5 +1,5 @@
-"""The lookup of the articles in a return and of the sales order that shipped them, and the checks that find errors
-in the return.
+"""Finds the articles in a return, and the errors in its lines. Also compares the return with the sales order that
+shipped the goods.
 """
 
 import json
@@ -30,8 +30,8 @@ DISPOSITION_ONLY: Final = {"id", *DISPOSITION}
 def find_lines(
     tx: Transaction, sent: Sequence[ReturnLineFields], before: Sequence[Row], errors: list[FieldError]
 ) -> list[Row]:
-    """Return the lines in stored form, and add their errors to `errors`. The `article_id` of an unknown article is
-    None.
+    """Return the sent lines in stored form, and add their errors to `errors`. The `article_id` of an unknown
+    article is None.
 
     `before` are the stored lines.
     """
@@ -50,7 +50,7 @@ def find_lines(
 
 
 def _disposed(sent: Sequence[ReturnLineFields], before: Sequence[Row], errors: list[FieldError]) -> list[Row]:
-    """Return the stored lines, with the dispositions in the lines that were sent. Add an error for each id that is
+    """Return the stored lines with the sent dispositions. Add an error to `errors` for each sent id that is
     unknown or given twice.
     """
     left = {row["id"] for row in before}
@@ -65,8 +65,8 @@ def _disposed(sent: Sequence[ReturnLineFields], before: Sequence[Row], errors: l
 
 
 def _whole(line: ReturnLineFields, kept: Mapping[str, Any] | None) -> ReturnLineFields:
-    """Return the sent line, with stored values in the fields that were not sent. `kept` is the stored line with
-    the same id, or None for a new line.
+    """Complete a sent line: fields that were not sent get their stored values. `kept` is the stored line with the
+    same id. If it is None, return the line unchanged.
     """
     if kept is None:
         return line
@@ -98,8 +98,8 @@ def check_return(
     current: Mapping[str, Any],
     rows: Sequence[Row],
 ) -> Iterator[FieldError]:
-    """Return the errors of the return, apart from the errors of single lines: errors in its references, and
-    conflicts with its sales order.
+    """Yield the errors in the references of the return, the serials that occur twice, and the conflicts with the
+    sales order.
 
     `return_id` is None for a new return.
     """
@@ -141,9 +141,9 @@ REFERENCES: Final = references_of(RETURNS)
 
 
 def sent_errors(tx: Transaction, sent: Mapping[str, Any], named: Mapping[str, Any]) -> Iterator[FieldError]:
-    """Check the references and lines of a body that also has malformed fields, and yield the errors.
+    """Yield the errors in the references and lines of a body that has malformed fields elsewhere.
 
-    In `sent`, malformed values are null.
+    `sent` is the body, with null in place of each malformed value.
     """
     reference_errors = list(REFERENCES(tx, sent, named))
     yield from reference_errors
@@ -174,7 +174,7 @@ def _more_than_shipped(
     tx: Transaction, return_id: int | None, order_id: int, rows: Sequence[Row]
 ) -> Iterator[FieldError]:
     """Yield an error for each line if more of its article would be returned than the order has shipped. All
-    returns of the order count together, except cancelled ones.
+    returns of the order are added up, except cancelled ones.
     """
     shipped, returned = store.shipped(tx, order_id), store.returned(tx, order_id, return_id)
     sums: Counter[int] = Counter()
@@ -195,8 +195,8 @@ def _more_than_shipped(
 def _not_as_shipped(
     tx: Transaction, return_id: int | None, order_id: int, code: str, rows: Sequence[Row]
 ) -> Iterator[FieldError]:
-    """Return errors for lots and serials that the order has not shipped, or that are already in another return of
-    the order.
+    """Yield an error for each lot or serial that the order has not shipped. Also yield an error for each one that
+    is already in another return of the order.
     """
     if not any(row["lot_number"] or row["serials"] for row in rows):
         return

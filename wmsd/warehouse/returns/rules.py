@@ -1,5 +1,4 @@
-"""Rules of returns: which status may follow which, and how each disposition acts on the goods (decisions, section
-3).
+"""Rules of returns: which status may follow which, and how a disposition affects stock (decisions, section 3).
 
 The rules have no side effects.
 """
@@ -32,8 +31,8 @@ TRANSITIONS: Final[Transitions[Status, Effect]] = Transitions(
     lines_change_in=frozenset({"CREAT"}),
     fields_change_in=frozenset({"CREAT", "RECEPTIONAT"}),
 )
-"""Dispositions follow `fields_change_in`, although they belong to the lines: they may change until the return is
-closed.
+"""The allowed changes of status. Dispositions belong to the lines, but may change in the statuses
+`fields_change_in`, until the return is closed.
 """
 
 DISPOSITIONS: Final[Mapping[Disposition, tuple[int, int, int]]] = {
@@ -41,6 +40,6 @@ DISPOSITIONS: Final[Mapping[Disposition, tuple[int, int, int]]] = {
     "CARANTINA": (1, 1, 0),
     "DISTRUS": (0, 0, 1),
 }
-"""For each disposition, the factors by which a line's quantity is added to the balance, to the quarantined
-quantity and to the destroyed quantity.
+"""Three factors for each disposition. The quantity of a line is multiplied by them. The results are added to the
+balance, to the quarantined quantity and to the destroyed quantity.
 """

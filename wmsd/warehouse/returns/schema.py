@@ -29,7 +29,7 @@ MAX_LINES = 1000
 
 
 class ReturnLineFields(Input):
-    """The goods that come back. In a line that is sent with its id, fields that are not sent keep their values."""
+    """The goods that come back. If you send a line with its id, fields that you omit keep their values."""
 
     id: Annotated[Id | None, Field(description="The id of a line of this return.")] = None
     article_id: Id | None = None
@@ -62,8 +62,8 @@ class ReturnFields(Input):
 class ReturnChanges(ReturnFields, partial=True):
     """The fields to change. Other fields keep their values.
 
-    `lines` replaces all lines, with one exception. If each line that is sent has only its `id` and its
-    `disposition`, these dispositions are set and other lines stay as they are.
+    Usually `lines` replaces all lines. But if each sent line has only its `id` and its `disposition`, only these
+    dispositions change.
     """
 
 

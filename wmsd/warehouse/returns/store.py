@@ -48,13 +48,15 @@ RETURNED: Final = """
 
 
 def shipped(tx: Transaction, order_id: int) -> dict[int, int]:
-    """Return the quantity of each article that a loaded order shipped."""
+    """Return the quantity of each article that the order has shipped, by the id of the article. The order must be
+    loaded.
+    """
     return dict(tx.rows(SHIPPED, (order_id,)))
 
 
 def returned(tx: Transaction, order_id: int, but_not: int | None) -> dict[int, int]:
-    """Return the quantity of each article in the order's returns that are not cancelled, except the return
-    `but_not`.
+    """Return the returned quantity of each article, from all returns of the order. Cancelled returns and the
+    return `but_not` are not counted.
     """
     return dict(tx.rows(RETURNED, {"order_id": order_id, "but_not": but_not}))
 
@@ -75,8 +77,8 @@ RETURNED_PARTS: Final = """
 
 @dataclass(slots=True)
 class Parts:
-    """Lots and serials of goods. `lots` has the quantity in millionths by (article id, lot), and `serials` has the
-    lot by (article id, serial).
+    """Lots and serials. `lots` has the quantity in millionths by (article id, lot). `serials` has the lot of each
+    serial by (article id, serial).
     """
 
     lots: Counter[tuple[int, str]] = field(default_factory=Counter)
@@ -84,7 +86,7 @@ class Parts:
 
 
 def shipped_parts(tx: Transaction, order_id: int) -> Parts:
-    """Return the lots and serials that the order has shipped, without the goods that were unloaded again."""
+    """Return the lots and serials that the order has shipped. Goods that were unloaded again are not included."""
     parts = Parts()
     for article_id, lot, serial, quantity in tx.rows(SHIPPED_PARTS, (order_id,)):
         if lot is not None:
@@ -95,7 +97,9 @@ def shipped_parts(tx: Transaction, order_id: int) -> Parts:
 
 
 def returned_parts(tx: Transaction, order_id: int, but_not: int | None) -> Parts:
-    """Return the lots and serials in the order's returns that are not cancelled, except the return `but_not`."""
+    """Return the lots and serials in the returns of the order. Cancelled returns and the return `but_not` are not
+    counted.
+    """
     parts = Parts()
     for article_id, lot, quantity, serials in tx.rows(RETURNED_PARTS, {"order_id": order_id, "but_not": but_not}):
         if lot is not None:

@@ -1,4 +1,4 @@
-"""The goods in open returns that forbid switching the tracking of an article by serials on or off. See
+"""Goods in open returns that forbid switching an article's tracking by serials on or off. See
 `warehouse/articles/tracking_rules.py`.
 """
 

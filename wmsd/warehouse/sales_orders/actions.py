@@ -62,14 +62,14 @@ CHANGED: Final = (
 )
 UNLOADED: Final[tuple[Status, ...]] = ("IN_LUCRU",)
 KEPT_BY_RETURNS: Final = ("partner_id", "client_id")
-"""Fields that cannot change while a return that is not cancelled refers to the order."""
+"""Fields that cannot change if a return refers to the order. Cancelled returns do not matter."""
 
 
 @operation(tag="Sales orders", answer="records", returns=LoadedGoods, module="stock", ability="stock:read")
 def list_loaded_goods(tx: Transaction, id: int) -> Records:
     """List the goods loaded for a sales order.
 
-    The goods are listed by order line, lot and serial.
+    There is one entry for each order line, lot and serial.
     """
     ORDERS.one(tx, id)
     return loaded_goods(tx, id)
@@ -79,8 +79,8 @@ def list_loaded_goods(tx: Transaction, id: int) -> Records:
 def create_sales_order(tx: Transaction, body: SalesOrderFields) -> Record:
     """Create a sales order.
 
-    Either all lines are reserved, or the whole order is refused with an error on each line that is short. Lines of
-    one article and warehouse are summed first.
+    Stock is reserved for all lines. If the stock is not enough, the whole order is refused, with an error on each
+    line that is short. Lines of the same article and warehouse are added up first.
     """
     (made,) = create_orders(tx, [body])
     if isinstance(made, Problem):
@@ -93,8 +93,9 @@ def replace_sales_order(tx: Transaction, id: int, body: SalesOrderFields) -> Rec
     """Replace a sales order.
 
     A field that is not sent takes its default, but code and status stay as they are. Lines and `ship_to` can
-    change in CREAT only, other fields until LIVRAT or ANULAT, `tracking_number` in LIVRAT too. `status` moves the
-    order. When nothing differs, nothing is written and no event is sent.
+    change only in status CREAT. Other fields can change until the status is LIVRAT or ANULAT. `tracking_number`
+    can still change in LIVRAT. If you send `status`, the status changes. If nothing differs, nothing is written
+    and no event is sent.
     """
     return apply_order_change(tx, id, ORDERS.replacement(body), body.lines, sent_status(body), body.packaging)
 
@@ -103,7 +104,7 @@ def replace_sales_order(tx: Transaction, id: int, body: SalesOrderFields) -> Rec
 def update_sales_order(tx: Transaction, id: int, body: SalesOrderChanges) -> Record:
     """Change some fields of a sales order, or its status.
 
-    `lines` replaces all lines. When nothing differs, nothing is written and no event is sent.
+    `lines` replaces all lines. If nothing differs, nothing is written and no event is sent.
     """
     return apply_order_change(tx, id, ORDERS.patch(body), body.lines, sent_status(body), body.packaging)
 
@@ -112,8 +113,9 @@ def update_sales_order(tx: Transaction, id: int, body: SalesOrderChanges) -> Rec
 def change_sales_order_status(tx: Transaction, id: int, body: SalesOrderStatusMove) -> Record:
     """Move a sales order to another status.
 
-    A move to the current status does nothing and answers 200, so retries are safe. `packaging` goes out to the
-    partner with the move to INCARCAT, and comes back when the order is unloaded.
+    If the order already has this status, nothing changes and the answer is 200. So you can safely repeat a
+    request. `packaging` goes out to the partner with the move to INCARCAT. It comes back when the order is
+    unloaded.
     """
     return apply_order_change(tx, id, {}, None, body.status, body.packaging)
 
@@ -128,7 +130,8 @@ def apply_order_change(
 ) -> Record:
     """Change the fields, lines and status of a sales order, and return the sales order.
 
-    The fields and lines change before or after the status, depending on which status allows the change.
+    If the current status allows the change of fields and lines, they change before the status. Otherwise they
+    change after it.
     """
     check_goes_with(packaging, status, LOADED)
     current = ORDERS.columns(tx, order_id)
@@ -152,7 +155,7 @@ def apply_order_change(
 
 
 def _check_unbound(tx: Transaction, order_id: int, status: Status, differing: Collection[str]) -> None:
-    """Raise Problem (409) if a field in `KEPT_BY_RETURNS` would change although a return refers to the order."""
+    """Raise Problem (409) if a field in `KEPT_BY_RETURNS` would change and a return refers to the order."""
     bound = [name for name in KEPT_BY_RETURNS if name in differing]
     if bound and (code := tx.service(Dependents).find(tx, ORDERS.name, [order_id])) is not None:
         names = " and ".join(bound)
@@ -163,7 +166,9 @@ def _check_unbound(tx: Transaction, order_id: int, status: Status, differing: Co
 def _change(
     tx: Transaction, order_id: int, values: Columns, rows: list[Columns] | None, errors: list[FieldError]
 ) -> None:
-    """Change the order, its lines and its reservations. `rows` are the new lines, or None if the lines stay."""
+    """Write the changed order, its lines and its reservations. `rows` are the new lines, or None if the lines do
+    not change.
+    """
     before = ORDERS.one(tx, order_id)
     if rows is None:
         refuse_field_errors(errors)

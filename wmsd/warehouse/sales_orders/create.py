@@ -28,9 +28,9 @@ Made = Record | Problem
 
 
 def create_orders(tx: Transaction, bodies: Sequence[SalesOrderFields]) -> list[Made]:
-    """Create the orders. Return for each order its record, or the problem that prevented its creation.
+    """Create the orders. Return the record of each order, or the problem that prevented its creation.
 
-    References of all orders are looked up together, and lines are written together.
+    The references of all orders are read together, and the lines of all orders are written together.
     """
     articles = Articles(tx, [line for body in bodies for line in body.lines])
     found = [find_lines(tx, body.lines, body.warehouse_id, articles=articles) for body in bodies]
@@ -48,12 +48,14 @@ def create_orders(tx: Transaction, bodies: Sequence[SalesOrderFields]) -> list[M
 
 @dataclass(slots=True)
 class _New:
-    """New orders. Each order is inserted separately. Lines and reservations are collected and written together."""
+    """Collects new orders. Each order is inserted immediately. The lines and reservations of all orders are
+    written together later.
+    """
 
     tx: Transaction
     there: dict[Place, tuple[int, int]]
-    """The stock that is left after the orders added so far: by article and warehouse, the id of the stock record
-    and the available quantity.
+    """The stock that the orders so far have left. The key is the article and the warehouse. The value is the id of
+    the stock record and the available quantity.
     """
     ids: list[int] = field(default_factory=list)
     _lines: dict[int, list[dict[str, Any]]] = field(default_factory=dict)

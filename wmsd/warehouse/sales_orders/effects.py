@@ -32,8 +32,8 @@ MOVED: Final = ("loading", "unloading")
 def load(tx: Transaction, order_ids: Sequence[int]) -> None:
     """Post the goods of the orders out of stock, and release their reservations.
 
-    Lines that name lots or serials are posted first. Otherwise a line that names none, and takes the oldest goods,
-    might take the same goods.
+    A line without lots or serials takes the oldest goods. It must not take goods that another line names.
+    Therefore lines that name lots or serials are posted first.
     """
     reservations = reservations_of(tx, ORDERS.entity, order_ids)
     if any(each.lots or each.serials for each in reservations.values()) and len(order_ids) > 1:
@@ -74,8 +74,8 @@ def _movement(kind: Kind, order_id: int, line_id: int, part: Part, quantity: int
 
 
 def unload(tx: Transaction, order_ids: Sequence[int]) -> None:
-    """Return the loaded goods of the orders to stock, and reserve them again. The ledger says which goods were
-    loaded.
+    """Return the loaded goods of the orders to stock, and reserve them again. The loaded goods are read from the
+    ledger.
     """
     for order_id in order_ids:
         _unload(tx, order_id)
@@ -102,7 +102,9 @@ def _unload(tx: Transaction, order_id: int) -> None:
 
 
 def loaded_goods(tx: Transaction, order_id: int) -> Records:
-    """Return the goods that have left with the order, including lots and serials that were chosen at loading."""
+    """Return the goods that have left with the order. They include the lots and serials that wmsd chose at
+    loading.
+    """
     return Records(",".join(_as_json(line_id, part) for line_id, _, part in net_out(tx, order_id, MOVED)))
 
 
@@ -112,7 +114,7 @@ def _as_json(line_id: int, part: Part) -> str:
 
 
 def _check_return(tx: Transaction, loaded: list[tuple[int, int, Part]]) -> None:
-    """Raise Problem (422) if the goods cannot come back: a balance would be too large, or a serial would be in
+    """Raise Problem (422) if the goods cannot come back. A balance could become too large, or a serial could be in
     stock twice.
     """
     sums: dict[int, int] = {}
@@ -136,7 +138,7 @@ def release(tx: Transaction, order_ids: Sequence[int]) -> None:
 
 
 def leave(tx: Transaction, order_ids: Sequence[int]) -> None:
-    """Do nothing: the effect of a change of status that does not affect stock."""
+    """Do nothing. This is the effect of changes of status that do not affect stock."""
 
 
 EFFECTS: Final[Mapping[Effect, Callable[[Transaction, Sequence[int]], None]]] = {

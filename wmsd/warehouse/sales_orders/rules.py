@@ -1,4 +1,4 @@
-"""Rules of sales orders: which status may follow which, and how each change of status affects stock (decisions,
+"""Rules of sales orders: which status may follow which, and how a change of status affects stock (decisions,
 section 3).
 
 The rules have no side effects.

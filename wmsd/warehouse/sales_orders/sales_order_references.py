@@ -1,6 +1,4 @@
-"""The lookup of the records to which the lines of a sales order refer, and the checks that find errors in the
-lines.
-"""
+"""Finds the records to which the lines of a sales order refer, and the errors in the lines."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
@@ -25,7 +23,7 @@ Row = dict[str, Any]
 
 @dataclass(slots=True)
 class Lines:
-    """The stored form of the lines that were sent, with their errors. The id of an unknown article is None."""
+    """The sent lines in stored form, and their errors. If an article is unknown, its id is None."""
 
     rows: list[Row] = field(default_factory=list)
     errors: list[FieldError] = field(default_factory=list)
@@ -39,12 +37,13 @@ def find_lines(
     warehouse_before: int | None = None,
     articles: Articles | None = None,
 ) -> Lines:
-    """Return the lines with their articles.
+    """Return the sent lines in stored form, with their articles and errors.
 
-    `warehouse_id` is the order's warehouse, which is the default for lines. A line that is sent with its id keeps
-    the id. `before` are the stored lines, and `warehouse_before` is the stored warehouse of the order. Articles
-    and warehouses that are already stored may be inactive now. `articles` are the articles of the lines, or None
-    if the caller has not read the articles.
+    `warehouse_id` is the order's warehouse. A line without a warehouse uses it. `before` are the stored lines, and
+    `warehouse_before` is the stored warehouse of the order. Articles and warehouses that are already stored may be
+    inactive.
+
+    `articles` are the articles of the lines. If it is None, this function reads them.
     """
     found, articles = Lines(), articles or Articles(tx, sent, before)
     bad_warehouses = _bad_warehouses(tx, sent, {warehouse_before, *(row["warehouse_id"] for row in before)})
@@ -66,9 +65,9 @@ REFERENCES: Final = references_of(ORDERS)
 
 
 def sent_errors(tx: Transaction, sent: Mapping[str, Any], named: Mapping[str, Any]) -> Iterator[FieldError]:
-    """Check the references, lines and stock of a body that also has malformed fields, and yield the errors.
+    """Yield the errors in the references, lines and stock of a body that has malformed fields elsewhere.
 
-    In `sent`, malformed values are null.
+    `sent` is the body, with null in place of each malformed value.
     """
     reference_errors = list(REFERENCES(tx, sent, named))
     yield from reference_errors
@@ -91,8 +90,8 @@ def sent_errors(tx: Transaction, sent: Mapping[str, Any], named: Mapping[str, An
 def _bad_warehouses(
     tx: Transaction, sent: Sequence[SalesOrderLineFields], known: set[int | None]
 ) -> dict[int | None, FieldError]:
-    """Return an error for each unknown or inactive warehouse of the lines, by the id of the warehouse. Warehouses
-    in `known` are not checked.
+    """Return an error for each unknown or inactive warehouse that the lines name, by the id of the warehouse.
+    Warehouses in `known` are not checked.
     """
     named = {line.warehouse_id for line in sent if line.warehouse_id is not None} - known
     return {

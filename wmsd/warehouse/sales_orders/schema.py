@@ -63,7 +63,7 @@ class ShipTo(Input):
 
 
 def _nowhere_is_none(ship_to: ShipTo | None) -> ShipTo | None:
-    """Return None for an address without any value, as for an empty text."""
+    """Return None if the address has no values. Otherwise return the address."""
     return None if ship_to is None or ship_to == ShipTo() else ship_to
 
 
@@ -135,7 +135,7 @@ class SalesOrder(DocumentShown):
 
 
 class LoadedGoods(Model):
-    """Goods that have left with a sales order. `line_id` is the id of the order line of the goods."""
+    """Goods that have left with a sales order. `line_id` is the id of the order line that they belong to."""
 
     line_id: Id
     quantity: Quantity

@@ -43,7 +43,9 @@ LOADS: Final = """
 
 
 class Load(NamedTuple):
-    """A line to be shipped: its stock record, its quantity in millionths, and the lot or serials that it names."""
+    """A line that will be shipped. It has the stock record, the quantity in millionths, and the lot or serials
+    that the line names.
+    """
 
     order_id: int
     line_id: int
@@ -57,5 +59,5 @@ class Load(NamedTuple):
 
 
 def loads(tx: Transaction, order_ids: Sequence[int]) -> list[Load]:
-    """Return the lines to ship, order by order. Lines that name serials or a lot come first."""
+    """Return the lines to ship, order by order. In each order, the lines that name serials or a lot come first."""
     return [Load(*row) for row in tx.rows(LOADS, (dumps(list(order_ids)),))]

@@ -1,5 +1,5 @@
-"""The sales orders that forbid switching the tracking of an article by serials on or off, because they may still
-move its stock.
+"""Sales orders that forbid switching an article's tracking by serials on or off, because they may still move its
+stock.
 
 See `warehouse/articles/tracking_rules.py`.
 """

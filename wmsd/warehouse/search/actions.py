@@ -34,9 +34,9 @@ STOCK: Final = "stock"
 def search_company(tx: Transaction, query: SearchQuery, caller: Caller, company: Company) -> dict[str, Any]:
     """Find records, lots and serials.
 
-    The search text is a code or a name, or a part of a code or name. Only records that the caller may list are
-    found. Exact matches come first, then matches at the beginning of a field, then other matches. Among equal
-    matches, the newest come first.
+    The search text is a code or a name, or a part of one. Only records that the caller may list are found. Exact
+    matches come first, then matches at the beginning of a field, then all other matches. In each of these groups,
+    the newest records come first.
     """
     found, damaged = find_records(tx, _permissions(tx, caller, company), query.text), tx.service(DamagedIndexes)
     if found.is_damaged:
@@ -74,10 +74,10 @@ def find_choices(tx: Transaction, query: ChoiceQuery, caller: Caller, company: C
 def find_articles_of_codes(
     tx: Transaction, query: ArticlesOfCodesQuery, caller: Caller, company: Company
 ) -> Records:
-    """Find the articles with some codes.
+    """Find articles by their codes.
 
-    The articles have no particular order, and inactive articles are found too. Callers who may list stock also get
-    the available quantity of each.
+    The articles have no particular order. Inactive articles are found too. Callers who may list stock also get the
+    available quantity of each article.
     """
     asked = {
         "codes": dumps(query.codes.split("\n")[:MOST_CODES]),
@@ -89,9 +89,9 @@ def find_articles_of_codes(
 
 @operation(tag="Company", answer="object", returns=IdsByPart, module=None)
 def find_ids_by_part(tx: Transaction, query: PartQuery, caller: Caller, company: Company) -> dict[str, Any]:
-    """Find record ids by a part of a field.
+    """Find the ids of records by a part of a field.
 
-    The caller must be allowed to list records of the kind.
+    The caller must be allowed to list records of this kind.
     """
     is_of_stock = query.kind == STOCK
     kind = BY_NAME.get("articles" if is_of_stock else query.kind)

@@ -1,4 +1,6 @@
-"""The search for records, lots and serials: in the index, and among changes that are not indexed yet."""
+"""The search for records, lots and serials. It searches the index, and also the changes that are not in the index
+yet.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
@@ -17,16 +19,16 @@ from wmsd.warehouse.search.search_text import Wanted, folded_fields, kind_term
 MOST_HITS: Final = 30
 MOST_CHOICES: Final = 10
 MOST_PENDING: Final = 1000
-"""The maximum number of changes that are searched directly, because they are not indexed yet. The limit applies to
-the changed records of each kind, and to movements.
+"""The maximum number of changes that are searched without the index, because they are not in the index yet. The
+limit applies to the changed records of each kind, and also to movements.
 """
 MATCH: Final = f"""
     SELECT kind, key FROM search_index CROSS JOIN search_entries ON number = search_index.rowid
     WHERE search_index MATCH ? {{only}} ORDER BY search_index.rowid DESC LIMIT {MOST_HITS + 1}
 """
 MOST_WITH_ENDING: Final = 300
-"""The maximum number of records that are read for a long search text. wmsd first finds the records that contain
-the end of the text. If there are more than this number, the index is searched for the whole text.
+"""For a long search text, wmsd first finds the records that contain the end of the text. It reads at most this
+number of records. If there are more, wmsd searches the index for the whole text instead.
 """
 WITH_ENDING: Final = f"""
     SELECT kind, key FROM search_index CROSS JOIN search_entries ON number = search_index.rowid
@@ -64,7 +66,8 @@ CHOICES_OF: Final = {
         record=record_sql(Choice, {"id": "partners.id", **NOT_OF_PARTNERS}), table="partners", most=MOST_CHOICES
     ),
 }
-"""The SQL that selects the active records of a kind with the ids `:ids`, in the order of the ids."""
+"""The SQL that selects the active records of a kind. Their ids are in `:ids`, and the result has the same order.
+"""
 
 ARTICLES_OF_CODES: Final = f"""
     SELECT {record_sql(ArticleOfCode, {"available": f"iif(:sees_stock, {AVAILABLE}, NULL)"})}
@@ -72,7 +75,7 @@ ARTICLES_OF_CODES: Final = f"""
 """
 
 Place = tuple[str, Key]
-"""The kind of a record and its key in the index."""
+"""Identifies a record: its kind, and its key in the index."""
 Kinds = Sequence[SearchKind | PartKind]
 
 
@@ -81,18 +84,20 @@ class Found(NamedTuple):
     has_more: bool
     is_behind: bool
     is_damaged: bool
-    """True if the index could not be read. Then only records that are not indexed yet are found."""
+    """True if the index could not be read. The result then has only records that are not in the index yet."""
 
 
 def find_records(
     tx: Transaction, permissions: Permissions, text: str, kinds: Kinds = KINDS, is_exact: bool = False
 ) -> Found:
-    """Return the best matches of these kinds that the caller may list.
+    """Return the best matches among the records of these kinds that the caller may list.
 
-    Exact matches come first, then matches at the beginning of a field, then other matches. Among equal matches,
-    the newest come first. `says` is the text beside a code, such as the partner's name. It is empty if the caller
-    may not list the records that have this text. With `is_exact`, only records with a field that equals the search
-    text are found.
+    Exact matches come first, then matches at the beginning of a field, then all other matches. In each of these
+    groups, the newest records come first. With `is_exact`, only return exact matches: one field equals the search
+    text.
+
+    The field `says` of a match is the text beside its code, such as the partner's name. It is empty if the caller
+    may not list partners (or the other records that have this text).
     """
     kinds = [kind for kind in kinds if permissions.objection(kind.listing) is None]
     wanted = Wanted(text, is_exact)
@@ -107,7 +112,9 @@ def find_records(
 
 
 def find_active(tx: Transaction, kind: SearchKind, text: str) -> tuple[list[Key], bool]:
-    """Return the ids of the best active matches of a kind, and whether the index is damaged."""
+    """Return the ids of the best matches among the active records of a kind. Also return whether the index is
+    damaged.
+    """
     wanted = Wanted(text)
     pending, _ = _pending(tx, [kind], wanted)
     places, is_damaged = _places(tx, [kind], wanted, pending, only_active=True)
@@ -117,10 +124,10 @@ def find_active(tx: Transaction, kind: SearchKind, text: str) -> tuple[list[Key]
 def _places(
     tx: Transaction, kinds: Kinds, wanted: Wanted, pending: Mapping[Place, int | None], only_active: bool = False
 ) -> tuple[list[Place], bool]:
-    """Return the matches, the best first, and whether the index is damaged.
+    """Return the matches, the best first. Also return whether the index is damaged.
 
-    `pending` has the changed records that are not indexed yet, with their ranks. With `only_active`, `kinds` has a
-    single kind, and its inactive records are omitted.
+    `pending` has the changed records that are not in the index yet, with their ranks. With `only_active`, `kinds`
+    has only one kind, and its inactive records are omitted.
     """
     found, is_damaged = dict[Place, None](), False
     only = ACTIVE.format(table=kinds[0].table) if only_active and isinstance(kinds[0], SearchKind) else ""
@@ -145,7 +152,7 @@ def _places(
 
 
 def _with_ending(tx: Transaction, any_kind: str, only: str, wanted: Wanted) -> Mapping[Place, int | None] | None:
-    """Return the records that contain the end of a long search text, the newest first, each with its rank (see
+    """Return the records that contain the end of a long search text, the newest first. Each has its rank (see
     `Wanted.rank`).
 
     Return None if the search text is short, or if too many records contain its end.
@@ -160,7 +167,7 @@ def _with_ending(tx: Transaction, any_kind: str, only: str, wanted: Wanted) -> M
 
 
 def _texts(tx: Transaction, places: Iterable[Place]) -> Iterator[tuple[Place, Sequence[object]]]:
-    """Yield each record of `places` with the texts in which wmsd searches."""
+    """Yield each record of `places`, with its texts that can be searched."""
     for name, keys in _by_kind(places).items():
         kind = BY_NAME[name]
         if isinstance(kind, SearchKind):
@@ -178,8 +185,8 @@ def _by_kind(places: Iterable[Place]) -> dict[str, list[Key]]:
 
 
 def _of_codes(tx: Transaction, kinds: Kinds, beginning: str | None, only: str) -> Iterator[Place]:
-    """Yield the records whose codes begin with `beginning`, a search text that is too short for the index. Yield
-    no records if `beginning` is None.
+    """Yield the records whose codes begin with `beginning`. This is a search text that is too short for the index,
+    or None. With None, yield nothing.
     """
     if beginning is None:
         return
@@ -191,11 +198,11 @@ def _of_codes(tx: Transaction, kinds: Kinds, beginning: str | None, only: str) -
 
 
 def _pending(tx: Transaction, kinds: Kinds, wanted: Wanted) -> tuple[Mapping[Place, int | None], bool]:
-    """Return the changed records that are not indexed yet, the newest first, each with its rank (see
-    `Wanted.rank`).
+    """Return two values: the changed records that are not in the index yet, and whether there are too many of
+    them.
 
-    The rank is None if the record does not match. The second value is True if some of the changed records were not
-    searched, because there are more than `MOST_PENDING`.
+    The records come newest first. Each has its rank (see `Wanted.rank`), or None if it does not match. If there
+    are more than `MOST_PENDING`, some of them are not searched, and the second value is True.
     """
     indexed, found, is_behind = progress(tx), dict[Place, int | None](), False
     for kind in kinds:
@@ -211,7 +218,7 @@ def _pending(tx: Transaction, kinds: Kinds, wanted: Wanted) -> tuple[Mapping[Pla
 
 
 def _hits(tx: Transaction, places: Sequence[Place], wanted: Wanted) -> Iterator[Hit]:
-    """Return the found records in the order of `places`. Records that no longer exist are omitted."""
+    """Return the found records in the order of `places`. Omit records that no longer exist."""
     shown: dict[Place, Hit] = {}
     for name, keys in _by_kind(places).items():
         kind = BY_NAME[name]
@@ -241,9 +248,10 @@ def _records(tx: Transaction, kind: SearchKind, keys: Iterable[Key], wanted: Wan
 
 
 def _best_field(record: Mapping[str, Any], wanted: Wanted) -> tuple[str, str, int | None]:
-    """Return the name of the field that matches the search text best, the text of the field, and its rank.
+    """Return the name, the text and the rank of the field that matches the search text best.
 
-    If the words of the search text are in different fields, return the field `code` with the rank None.
+    If no single field matches, because the words are in different fields, return the field `code` with the rank
+    None.
     """
     ranked = [
         (rank, name, str(value))

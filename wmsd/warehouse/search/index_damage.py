@@ -1,4 +1,4 @@
-"""Damaged search indexes. A damaged index loses no data: wmsd builds it again from the records."""
+"""Search indexes that are damaged. No data are lost, because wmsd builds the index again from the records."""
 
 from typing import Final
 
@@ -6,13 +6,14 @@ from wmsd.db.engine.sqlite import sqlite3
 from wmsd.db.files.integrity import IN_TABLE, Damage
 
 DAMAGED: Final = ("fts5: ", "invalid fts5 file format")
-"""The beginnings of SQLite's messages for damaged content of an index, as opposed to a damaged page of the file.
+"""The beginnings of SQLite's messages if the content of an index is damaged. If a page of the file is damaged, the
+message is different.
 """
 TABLE: Final = "search_index"
 
 
 class DamagedIndexes:
-    """The companies whose index is damaged, until it is built again. Any thread may add a company."""
+    """The companies whose index is damaged and not yet built again. Any thread may add a company."""
 
     def __init__(self) -> None:
         self._is_empty: dict[int, bool] = {}
@@ -34,13 +35,15 @@ class DamagedIndexes:
 
 
 def is_index_damage(error: BaseException) -> bool:
-    """Return True if the error says that the content of the index is damaged, not the file itself."""
+    """Return True if the error says that only the content of an index is damaged, and not the database file
+    itself.
+    """
     return isinstance(error, sqlite3.Error) and str(error).startswith(DAMAGED)
 
 
 def is_of_index(damage: Damage) -> bool:
-    """Return True if `damage`, the result of an examination of the file, concerns only the content of the
-    index.
+    """Return True if only the content of the search index is damaged. `damage` is the result of a check of the
+    file.
     """
     in_index = damage.place == IN_TABLE.format(table=TABLE)
     return in_index and all(message.startswith(DAMAGED) for message in damage.messages)

@@ -1,4 +1,4 @@
-"""The search for records of a kind by a part of one field, for the filters of lists.
+"""The search for records of a kind by a part of one field. The filters of lists use it.
 
 Candidates come from the search index and from changes that are not in the index yet. A candidate is found if the
 current value of its field contains the part.
@@ -25,7 +25,7 @@ from wmsd.warehouse.search.search_text import (
 )
 
 MOST_FOUND: Final = 5000
-"""The maximum number of records from the index that are checked, the newest first."""
+"""The maximum number of records from the index that are checked. The newest ones are checked."""
 MOST_PENDING: Final = 1000
 INDEXED: Final = f"""
     SELECT {{table}}.id, {{table}}.{{field}} FROM search_index
@@ -44,8 +44,8 @@ BEGINNINGS: Final = f"""
 class FoundByPart(NamedTuple):
     """The records found by a part of a field.
 
-    `ids` are the ids of the records, and `exact` those of records whose whole field equals the search text.
-    `has_more` is True if not all candidates were checked.
+    `ids` are the ids of all found records. `exact` are the ids of those records whose whole field equals the
+    search text. `has_more` is True if not all candidates were checked.
     """
 
     ids: list[int]
@@ -54,10 +54,10 @@ class FoundByPart(NamedTuple):
 
 
 def find_by_part(tx: Transaction, kind: SearchKind, field: str, text: str) -> tuple[FoundByPart, bool]:
-    """Return the records with `text` in the field, and whether the index is damaged.
+    """Return the records that have `text` in the field. Also return whether the index is damaged.
 
     A text of three or more characters may be anywhere in the field. A shorter text must be the beginning of the
-    field. If the index is damaged, only records that are not indexed yet are found.
+    field. If the index is damaged, only records that are not in the index yet are found.
     """
     part = Wanted(text).whole
     if not part:
@@ -104,6 +104,6 @@ STOCK_OF: Final = "SELECT id FROM stock WHERE article_id IN (SELECT value FROM j
 
 
 def stock_of(tx: Transaction, found: FoundByPart) -> FoundByPart:
-    """Return the stock records of the articles in `found`. The field `exact` of the result is empty."""
+    """Return the stock records of the articles in `found`. In the result, `exact` is empty."""
     ids = [stock_id for (stock_id,) in tx.rows(STOCK_OF, (dumps(found.ids),))]
     return FoundByPart(ids[:MOST_FOUND], [], found.has_more or len(ids) > MOST_FOUND)

@@ -40,14 +40,14 @@ class Choice(Model):
     code: str
     name: str
     unit: str | None
-    """None for partners. The same is true for the two fields below."""
+    """`unit`, `unit_3pl` and `available` are None for partners."""
     unit_3pl: str | None
     available: SignedAmount | None
-    """None if the caller may not read stock."""
+    """Also None if the caller may not read stock."""
 
 
 MOST_CODES: Final = 1000
-"""The maximum number of lines of a document."""
+"""The maximum number of codes in one request. It is also the maximum number of lines of a document."""
 
 
 class ArticlesOfCodesQuery(Query):
@@ -72,8 +72,8 @@ class ArticleOfCode(Model):
 
 class PartQuery(Query):
     kind: str
-    """The name of a list in the browser (see `search_kinds.py`). With `stock`, stock records are found by the
-    codes of their articles.
+    """The name of a list in the browser (see `search_kinds.py`). The kind `stock` finds stock records by the codes
+    of their articles.
     """
     field: str
     text: Annotated[str, Field(min_length=1, max_length=255)]
@@ -84,7 +84,7 @@ class PartQuery(Query):
 
 
 class IdsByPart(Model):
-    """The records with a field that contains the part, in no particular order."""
+    """The records that contain the part in the field, in no particular order."""
 
     ids: list[Id]
     exact: list[Id]
@@ -92,7 +92,7 @@ class IdsByPart(Model):
     has_more: bool
     """True if not all candidates were checked."""
     is_damaged: bool
-    """True if the index is damaged, so that records may be missing. Otherwise `has_more` means that too many
+    """True if the index is damaged and records may be missing. If this is False, `has_more` means that too many
     records match.
     """
 
@@ -101,18 +101,18 @@ class Hit(Model):
     """A record, lot or serial that was found."""
 
     kind: str
-    """The name of the record's list in the browser."""
+    """The name of the list that shows such records in the browser."""
     id: Id
-    """For a lot or a serial, the id of its article."""
+    """The id of the record. For a lot or a serial, it is the id of the article."""
     code: str
-    """For a lot or a serial, its number."""
+    """The code of the record. For a lot or a serial, it is the lot number or the serial."""
     says: str | None
     """The text beside the code, such as a name."""
     status: str | None
     found_in: str
-    """The field that contains the search text."""
+    """The name of the field that contains the search text."""
     found: str
-    """The content of the field `found_in`."""
+    """The content of this field."""
     is_exact: bool
     """True if the whole field equals the search text."""
 
@@ -121,6 +121,6 @@ class SearchResults(Model):
     data: list[Hit]
     has_more: bool
     is_behind: bool
-    """True if there are so many recent changes that some of them cannot be found yet."""
+    """True if there are too many recent changes, so that some of them cannot be found yet."""
     is_being_rebuilt: bool
     """True if the index was damaged and is being built again. Until then many records cannot be found."""

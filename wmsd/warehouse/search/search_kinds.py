@@ -1,4 +1,4 @@
-"""The kinds of records that can be found, with the columns that are searched."""
+"""The kinds of records that can be found, with the columns in which wmsd searches."""
 
 from typing import Final
 
@@ -21,8 +21,8 @@ PARTNER_OF_ORDER: Final = """(
 
 @dataclass(frozen=True, slots=True)
 class SearchKind:
-    """A kind of record that can be found. `name` is the name of its list in the browser. A caller may find such
-    records only if the caller may use the operation `listing`.
+    """A kind of record that can be found. `name` is the name of its list in the browser. A caller who may not use
+    the operation `listing` cannot find records of this kind.
     """
 
     name: str
@@ -33,11 +33,11 @@ class SearchKind:
     texts: tuple[str, ...]
     """The columns that are searched."""
     says: str
-    """The SQL of the text beside the record's code, such as the partner's name."""
+    """The SQL of the text that is shown beside the code of a record, such as the partner's name."""
     status: str = "NULL"
     of: Operation | None = None
-    """The operation that lists the records from which `says` comes, such as partners. None if `says` comes from
-    the found record itself.
+    """If `says` comes from another record, such as a partner, the operation that lists such records. Otherwise
+    None.
     """
 
 
@@ -45,7 +45,7 @@ WAREHOUSE: Final = "(SELECT name FROM warehouses WHERE warehouses.id = {table}.w
 
 
 def _beside(table: DocumentTable) -> tuple[str, Operation]:
-    """Return the SQL of the name that is displayed beside a document: the name of its partner or warehouse. Also
+    """Return the SQL of the name that is shown beside a document: the name of its partner or its warehouse. Also
     return the operation that lists partners or warehouses.
     """
     if "partner_id" in table.fields:
@@ -85,8 +85,8 @@ RECORDS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class PartKind:
-    """Lots or serials, as a kind of record that can be found. The values are in the `column` of the stock ledger,
-    and each one belongs to an article.
+    """Lots or serials, as a kind of record that can be found. Their numbers are in the column `column` of the
+    stock ledger. Each lot or serial belongs to an article.
     """
 
     name: str

@@ -11,8 +11,8 @@ from wmsd.warehouse.search.search_kinds import PARTS, RECORDS, PartKind, SearchK
 from wmsd.warehouse.search.search_text import folded_fields, index_text
 
 PIECE: Final = 100
-"""The number of records per kind, and of movements, that are indexed in one transaction. Other writers wait a few
-milliseconds for the transaction.
+"""The maximum number of records of each kind, and of movements, that one transaction adds to the index. Other
+writers wait a few milliseconds for this transaction.
 """
 
 Key = int | str
@@ -42,21 +42,23 @@ EMPTY: Final = (
     "DELETE FROM search_entries",
     "INSERT OR REPLACE INTO search_progress (one, last_change, last_movement) VALUES (1, 0, 0)",
 )
-"""The statements that empty the index. The first one writes the format of the index, because without it SQLite
+"""The statements that empty the index. The first one writes the version of the index format. Without this, SQLite
 cannot open a damaged index.
 """
 PUT_TEXT: Final = "INSERT OR REPLACE INTO search_index (rowid, text) VALUES (?, ?)"
 
 
 class Progress(NamedTuple):
-    """The position up to which changes are indexed: a change sequence, and the id of a movement."""
+    """How far the index is up to date: the number of the last indexed change in the change sequence, and the id of
+    the last indexed movement.
+    """
 
     last_change: int
     last_movement: int
 
 
 class Changed(NamedTuple):
-    """A changed record, with its position in the change sequence and its current fields in the form of `fold`."""
+    """A changed record, with its number in the change sequence and its current fields in the form of `fold`."""
 
     change: int
     key: Key
@@ -70,7 +72,7 @@ def progress(tx: Transaction) -> Progress:
 
 
 def index_changes(tx: Transaction) -> bool:
-    """Index the next changes that are not indexed yet, in their order. Return True if there are more."""
+    """Add the next changes to the index, in their order. Return True if there are more changes."""
     before = progress(tx)
     until, by_kind = _changed_records(tx, before.last_change)
     for kind, records in by_kind:
@@ -85,10 +87,10 @@ def index_changes(tx: Transaction) -> bool:
 
 
 def _changed_records(tx: Transaction, after: int) -> tuple[int, Sequence[tuple[SearchKind, list[Changed]]]]:
-    """Return a position in the change sequence and, for each kind, the first records that changed after `after`,
-    at most `PIECE`.
+    """Return a number of the change sequence, and some changed records of each kind. These are the first records
+    that changed after the number `after`, at most `PIECE` of each kind.
 
-    The result has all records that changed up to this position.
+    The result contains all records that changed after `after` and up to the returned number.
     """
     until, found = tx.last_change(), []
     for kind in RECORDS:
@@ -100,15 +102,17 @@ def _changed_records(tx: Transaction, after: int) -> tuple[int, Sequence[tuple[S
 
 
 def changed_records(tx: Transaction, kind: SearchKind, after: int, most: int) -> Iterator[Changed]:
-    """Return the first records of the kind that changed after the change sequence `after`, at most `most`."""
+    """Return the records of the kind that changed after the number `after` of the change sequence. Return at most
+    `most` records, those that changed first.
+    """
     sql = CHANGED.format(texts=", ".join(kind.texts), table=kind.table)
     for change, record_id, *values in tx.rows(sql, (after, most)):
         yield Changed(change, record_id, folded_fields(values))
 
 
 def changed_parts(tx: Transaction, part: PartKind, after: int, until: int) -> Iterator[tuple[Key, list[str]]]:
-    """Yield the lots or serials in the movements after the id `after`, up to the id `until`. Each has its key and
-    its text in the form of `fold`.
+    """Yield the lots or serials in movements. The ids of these movements are greater than `after`, and at most
+    `until`. Each item has the key of the lot or serial, and its text in the form of `fold`.
     """
     for _, article_id, lot_number, serial in tx.rows(MOVED, (after, until)):
         text = lot_number if part.column == "lot_number" else serial
@@ -117,7 +121,7 @@ def changed_parts(tx: Transaction, part: PartKind, after: int, until: int) -> It
 
 
 def _put(tx: Transaction, kind: SearchKind | PartKind, texts: Mapping[Key, Iterable[str]]) -> None:
-    """Write the texts of these records to the index, if they differ from the indexed texts."""
+    """Write the texts of these records to the index. Skip records whose text in the index is already the same."""
     if not texts:
         return
     known = {key: (number, digest) for key, number, digest in tx.rows(KNOWN, (kind.name, dumps(list(texts))))}
@@ -136,7 +140,7 @@ def _put(tx: Transaction, kind: SearchKind | PartKind, texts: Mapping[Key, Itera
 
 
 def empty_index(tx: Transaction | sqlite3.Connection) -> bool:
-    """Empty the index, even if it is damaged. Return True, because the records must be indexed again."""
+    """Empty the index, even if it is damaged. Return True, because the records must now be indexed again."""
     for statement in EMPTY:
         tx.execute(statement)
     return True

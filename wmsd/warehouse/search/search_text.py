@@ -1,9 +1,11 @@
 """The text of a record in the search index, and the queries that find the record.
 
 Case, accents and separators do not matter: `fold` keeps only letters and digits, in lower case and without
-accents. The text of a record is the letter of its kind and its folded fields, each between line ends. Therefore
-one query can find a whole field, another the beginning of a field, and a third any part. The index is a trigram
-index: a query has at least three characters, which may include a line end.
+accents. The text of a record is the letter of its kind and its folded fields, each between line ends. With line
+ends in a query, the query can find a whole field or the beginning of a field. Without them, it finds any part of a
+field.
+
+The index is a trigram index: a query has at least three characters. A line end is one of these characters.
 """
 
 import json
@@ -14,14 +16,15 @@ from wmsd.base.letters import plain
 
 END: Final = "\n"
 SHORTEST_PART: Final = 3
-"""The minimum length of a part of a text that the index finds, in characters."""
+"""The minimum number of characters in a query. The index cannot find a shorter part of a text."""
 SHORTEST_BARCODE: Final = 8
 LONGEST: Final = 64
 """The maximum length of a search text, in characters."""
 MOST_WORDS: Final = 6
 LONG: Final = 8
-"""The minimum length, in characters, of a search text that is searched by its last characters first. A query for a
-whole long number is slow: SQLite combines a list of records for every three characters, and most lists are long.
+"""If a search text has at least this number of characters, wmsd first searches for its last characters. A query
+for a whole long number is slow. For every three characters, SQLite reads a list of records, and most lists are
+long.
 """
 ENDING: Final = 6
 SEPARATORS: Final = str.maketrans(dict.fromkeys(each for each in map(chr, range(128)) if not each.isalnum()))
@@ -35,15 +38,15 @@ def fold(text: str) -> str:
 
 
 def folded_fields(values: Iterable[object]) -> list[str]:
-    """Return the texts of a record's columns in the form of `fold`. A column with a JSON list yields a text for
-    each item. A long number with leading zeros yields two texts, with and without the zeros.
+    """Return the values of a record's columns in the form of `fold`. A JSON list gives one text for each item. A
+    long number with leading zeros gives two texts: one with the zeros, and one without them.
     """
     texts = (fold(each) for value in values if value is not None for each in _texts_of(str(value)))
     return [spelled for each in texts if each for spelled in dict.fromkeys((each, _without_zeros(each)))]
 
 
 def _texts_of(value: str) -> list[str]:
-    """Return the items of a JSON list, or the text itself if it is no valid JSON list."""
+    """Return the items if the text is a JSON list. Otherwise return only the text itself."""
     if value[:1] != "[" or value[-1:] != "]":
         return [value]
     try:
@@ -53,17 +56,19 @@ def _texts_of(value: str) -> list[str]:
 
 
 def _without_zeros(folded: str) -> str:
-    """Return the text without leading zeros if it can be a barcode; otherwise return it unchanged.
+    """Return the text without leading zeros if it can be a barcode. Otherwise return it unchanged.
 
-    A UPC-A code is an EAN-13 or GTIN-14 code without its leading zeros. Some scanners and lists write these zeros,
-    and others do not. Numbers of fewer than 8 digits are codes of other kinds, and keep their zeros.
+    A UPC-A code is the same as an EAN-13 or GTIN-14 code without its leading zeros. Some scanners and lists write
+    these zeros, and others do not. A number of fewer than 8 digits is no such barcode, and keeps its zeros.
     """
     is_barcode = folded.isdecimal() and len(folded) >= SHORTEST_BARCODE
     return folded.lstrip("0") or folded if is_barcode else folded
 
 
 def index_text(mark: str, fields: Iterable[str]) -> str:
-    """Return the indexed text of a record. `mark` is the letter of its kind."""
+    """Return the text of a record for the index. `mark` is the letter of its kind, and `fields` are its folded
+    fields.
+    """
     return f"{END}{END}{mark}{END}{END.join(fields)}{END}"
 
 
@@ -73,32 +78,32 @@ def beginning_of_first(mark: str, beginning: str) -> str:
 
 
 def kind_term(mark: str) -> str:
-    """Return the term of the index that the texts of all records of a kind contain."""
+    """Return a query that finds all records of a kind. `mark` is the letter of the kind."""
     return phrase(f"{END}{END}{mark}")
 
 
 def ending_of(folded: str) -> str | None:
-    """Return a query for the last characters of a long text, or None if the text is short.
+    """Return a query for the last characters of a long text. Return None if the text is short.
 
-    The query finds all records that contain `folded`, and perhaps others.
+    The query finds all records that contain `folded`. It may find other records too.
     """
     return phrase(folded[-ENDING:]) if len(folded) >= LONG else None
 
 
 class Wanted:
-    """A search text, and its queries of the index, the most specific first.
+    """A search text, and the index queries for it. The query for the best matches comes first.
 
-    Each query is a list of parts, and finds the records whose text contains all parts.
+    Each query is a list of parts. It finds the records whose text contains all its parts.
     """
 
     def __init__(self, text: str, is_exact: bool = False) -> None:
-        """Derive the queries from the search text. With `is_exact`, find only records with a field that equals the
+        """Create the queries for the search text. With `is_exact`, only find records with a field that equals the
         search text.
         """
         self.whole: Final = _without_zeros(fold(text))
         self.letter: Final = self.whole if len(self.whole) == 1 and not is_exact else None
-        """The search text if it has only one character, or None. The index cannot find a single character, so the
-        codes in the tables are searched.
+        """The search text if it has only one character, otherwise None. The index cannot find a single character.
+        Therefore such a text is searched in the codes of the tables.
         """
         words = dict.fromkeys(folded for each in text.split() if len(folded := fold(each)) >= SHORTEST_PART)
         words.pop(self.whole, None)
@@ -120,14 +125,12 @@ class Wanted:
         return [" AND ".join(map(phrase, parts)) for parts in self._parts]
 
     def has_all(self, rank: int) -> bool:
-        """Return True if the query with the number `rank` finds only records that contain the whole search
-        text.
-        """
+        """Return True if the query with the number `rank` searches for the whole search text."""
         return self.whole in self._parts[rank][0]
 
     def rank(self, fields: Iterable[str]) -> int | None:
-        """Return the number of the first query that finds a record with these folded fields, or None if no query
-        does.
+        """Return the number of the first query that finds a record with these folded fields. Return None if no
+        query finds it.
         """
         text = f"{END}{END.join(fields)}{END}"
         return next(
@@ -136,5 +139,7 @@ class Wanted:
 
 
 def phrase(text: str) -> str:
-    """Return a term of the index. No escaping is needed, because a text has only letters, digits and line ends."""
+    """Return the text as a part of a query. Its characters need no escaping, because they are only letters, digits
+    and line ends.
+    """
     return f'"{text}"'

@@ -81,7 +81,7 @@ def get_stock(tx: Transaction, id: int) -> Record:
 def explain_stock(tx: Transaction, id: int, query: ExplanationQuery) -> Text:
     """Explain a quantity by the ledger.
 
-    The quantity is explained as it is now, or as it was at a past moment.
+    You can ask for the quantity now, or for the quantity at a past moment.
     """
     if query.at is not None and query.at > tx.timestamp:
         raise invalid({"at": ["is in the future"]})
@@ -112,7 +112,7 @@ def list_stock_holders(tx: Transaction, id: int) -> Records:
 def adjust_stock(tx: Transaction, id: int, body: Adjustment) -> Record:
     """Change the quantity of a stock record.
 
-    The change is a difference or a new total.
+    The request has a difference or a new total.
     """
     return _changed(tx, id, adjustments.adjust, body)
 
@@ -132,7 +132,9 @@ def release_stock(tx: Transaction, id: int, body: Quarantining) -> Record:
 def _changed(
     tx: Transaction, stock_id: int, change: Callable[[Transaction, int, int, Body], object], body: Body
 ) -> Record:
-    """Apply the change and return the stock record. Raise Problem (404 or 422)."""
+    """Apply the change and return the stock record. Raise Problem: 404 if there is no such stock record, 422 for
+    errors in the request.
+    """
     change(tx, *store.place_of(tx, stock_id), body)
     return store.one(tx, stock_id)
 

@@ -1,4 +1,6 @@
-"""Manual changes of stock: adjustments, quarantine and release. Each has a reason and is posted to the ledger."""
+"""Changes of stock by hand: adjustments, quarantine and release. Each change has a reason, and is posted to the
+ledger.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -14,19 +16,19 @@ from wmsd.warehouse.stock.schema import Adjustment, Quarantining, StockChange
 from wmsd.warehouse.stock.stock_ledger import Kind, Movement, post_all
 
 Make = Callable[[Contents, list[Fault]], Parts]
-"""A function that computes the new parts of a stock record from its current contents. It adds the reasons that
-forbid the change to the list of faults.
+"""A function that receives the contents of a stock record and a list of faults. It returns the new parts of the
+record. If something forbids the change, it adds the reason to the list.
 """
 
 
 def adjust(tx: Transaction, article_id: int, warehouse_id: int, body: Adjustment) -> list[Change]:
-    """Change the quantity of the article in the warehouse by a difference or to a total.
+    """Change the quantity of the article in the warehouse. `body` gives a difference or a new total.
 
-    If `body` names a lot or serials, only the quantity of this lot or these serials changes.
+    If `body` names a lot or serials, only their quantity changes. Goods can be added without a lot or serial, even
+    if the article is tracked by lots or serials.
 
-    Goods can be added without a lot or serial even if the article is tracked by lots or serials. Raise Problem
-    (422) if less would remain than orders have reserved, or if goods with a lot or serial would be removed and
-    `body` does not name them.
+    Raise Problem (422) if less would remain than orders have reserved. Also raise it if goods with a lot or serial
+    would be removed and `body` does not name them.
     """
     column = "by" if body.by is not None else "to"
     refuse_errors(_adjustment_errors(body))
@@ -35,18 +37,19 @@ def adjust(tx: Transaction, article_id: int, warehouse_id: int, body: Adjustment
 
 
 def quarantine(tx: Transaction, article_id: int, warehouse_id: int, body: Quarantining) -> list[Change]:
-    """Put goods in quarantine: the quantity stays the same, the available quantity falls.
+    """Put goods in quarantine. The quantity stays the same, and the available quantity falls.
 
-    Raise Problem (422) if orders have reserved the goods, or if the goods have a lot or serial that is not named.
+    Raise Problem (422) if orders have reserved the goods. Also raise it if the goods have a lot or serial that
+    `body` does not name.
     """
     return _quarantine(tx, (article_id, warehouse_id), body, enters=True)
 
 
 def release(tx: Transaction, article_id: int, warehouse_id: int, body: Quarantining) -> list[Change]:
-    """Release goods from quarantine: the quantity stays the same, the available quantity rises.
+    """Release goods from quarantine. The quantity stays the same, and the available quantity rises.
 
-    Raise Problem (422) if less than the given quantity is in quarantine, or if the goods have a lot or serial that
-    is not named.
+    Raise Problem (422) if less than the given quantity is in quarantine. Also raise it if the goods have a lot or
+    serial that `body` does not name.
     """
     return _quarantine(tx, (article_id, warehouse_id), body, enters=False)
 
@@ -61,8 +64,8 @@ def _quarantine(tx: Transaction, place: tuple[int, int], body: Quarantining, ent
 def change_parts(
     tx: Transaction, place: tuple[int, int], make: Make, kind: Kind, reason: str, column: str
 ) -> list[Change]:
-    """Change a stock record to the content that `make` computes. Post the differences to the ledger, and return
-    the changes.
+    """Post a change of a stock record to the ledger. `make` computes the new content. Return the changes of its
+    parts.
 
     `place` is the article and the warehouse. `column` is the field at which errors about a quantity are reported.
     """
@@ -92,7 +95,7 @@ def _movement(change: Change, kind: Kind, reason: str) -> Movement:
 
 
 def _elsewhere(tx: Transaction, article_id: int, made: Sequence[Change]) -> Iterator[Fault]:
-    """Return a fault for each serial that would be added although it is in stock in another warehouse."""
+    """Yield a fault for each added serial that is already in stock in another warehouse."""
     added = [(article_id, goods.serial) for goods, before, _ in made if goods.serial and before == NOTHING]
     for (_, serial), warehouse in lots.warehouses_of(tx, added).items():
         yield Fault(None, "serial", f"{serial} is in stock in {warehouse} already")
@@ -176,8 +179,8 @@ def _quarantined_serials(body: Quarantining, enters: bool, before: Contents, fau
 
 
 def _found(body: StockChange, before: Contents, faults: list[Fault]) -> list[PartKey]:
-    """Find the serials that `body` names in the stock `before`, and return their keys. Add a fault for each serial
-    that is not in stock, or is in another lot.
+    """Return the keys of the serials that `body` names, in the stock `before`. Add a fault for each serial that is
+    not in stock, or is in another lot than `body` says.
     """
     known = {goods.serial: goods for goods in before.parts if goods.serial is not None}
     for serial in body.serials:

@@ -84,7 +84,7 @@ def _sum_of_serial(moved_amount: str, kept_amount: str) -> str:
 
 
 def _serials_within(label: str, amount: str, counted: str) -> str:
-    """Return the SQL that finds lots with more serials than units. Goods without a lot are checked like a lot.
+    """Return the SQL that finds lots with more serials than units. The goods without a lot are treated as one lot.
 
     `amount` is the SQL of the units, and `counted` the SQL of the serials to count.
     """
@@ -125,7 +125,7 @@ MOVED: Final = f"""
     FROM stock LEFT JOIN moved ON moved.stock_id = stock.id
     WHERE stock.quarantined <> coalesce(moved.quarantined, 0)
 """
-"""Quantity and quarantined quantity are checked together, to read the ledger only once: it is the longest table.
+"""The SQL checks quantity and quarantined quantity together. So it reads the ledger, the longest table, only once.
 """
 
 LOW: Final = f"""

@@ -1,7 +1,7 @@
 """The SQL that stores the stock counts of a file in temporary tables.
 
-The counts are not kept in memory, so that a long file needs no more memory than a short one. `place` is the number
-of an article in a warehouse, from 1, in the order of the file (see `stock_staging.py`).
+The counts are not kept in memory. So a long file needs no more memory than a short one. Each article in a
+warehouse has a number `place`: 1, 2 and so on, in the order of the file (see `stock_staging.py`).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -36,10 +36,11 @@ TABLES: Final = (
     WITHOUT ROWID
     """,
 )
-"""A row of `staged_places` is an article in a warehouse. `is_faulty` is true if one of its rows in the file has
-errors, and `rows` is the number of its rows in the file. In `staged_counts`, a row of the file with errors has no
-quantity, and only shows that its goods are in the file. In the index, 0 stands for no lot or no serial, because
-NULL is never equal to NULL.
+"""A row of `staged_places` is an article in a warehouse. `rows` is the number of its rows in the file. `is_faulty`
+is true if one of these rows has errors.
+
+A row of `staged_counts` is a row of the file. If the row of the file has errors, `quantity` is NULL. The index has
+0 instead of NULL for no lot or no serial, because NULL is never equal to NULL.
 """
 
 
@@ -62,18 +63,18 @@ PUT_SERIAL: Final = """
 def put(
     tx: Transaction, line: int, place: Place, goods: PartKey, counted: Counted | None, reason: str | None
 ) -> int:
-    """Store the count of a row. `counted` is None if the row was refused.
+    """Store the count of the row `line`. `counted` is None if the row has errors.
 
-    Return the line of the first row that counts these goods in the warehouse. If that is another row, nothing is
-    stored.
+    If an earlier row has counted the same goods in the warehouse, store nothing, and return the earlier line.
+    Otherwise return `line`.
     """
     amounts = (None, None) if counted is None else (counted.quantity, counted.quarantined)
     return tx.number(PUT, (line, *place, *goods, *amounts, reason))
 
 
 def put_serial(tx: Transaction, article_code: str, serial: str, line: int) -> int:
-    """Record that a row has found the serial in a warehouse. Return the line of the first row that has found it,
-    in any warehouse.
+    """Record that the row `line` has counted the serial. If an earlier row has counted it in any warehouse, return
+    the earlier line. Otherwise return `line`.
     """
     return tx.number(PUT_SERIAL, (article_code, serial, line))
 
@@ -97,7 +98,7 @@ PUT_PLACE: Final = """
 
 
 def put_places(tx: Transaction, places: Iterable[PlaceOfRow]) -> None:
-    """Store the article and warehouse of each row, in the order of the file."""
+    """Store the article and the warehouse of each row, in the order of the file."""
     tx.executemany(PUT_PLACE, places)
 
 
@@ -112,10 +113,9 @@ PUT_MISSING: Final = """
 
 
 def put_missing(tx: Transaction) -> None:
-    """Add a place without counts for each article that has stock in a warehouse of the file, if the file has no
-    row for this article and warehouse.
+    """Add a place without counts for each article that has stock in a warehouse of the file, but no row for it.
 
-    Such an article counts as not found: its stock in the warehouse becomes 0.
+    This means that the goods were not found: the stock of the article in this warehouse becomes 0.
     """
     names: dict[int, str] = dict(tx.rows("SELECT DISTINCT warehouse_id, warehouse_code FROM staged_places"))
     by_id = {str(warehouse_id): code for warehouse_id, code in names.items()}
@@ -127,13 +127,13 @@ CONCERNED: Final = """
         +id IN (SELECT article_id FROM staged_places) OR +code IN (SELECT article_code FROM staged_places)
     ) LIMIT 1
 """
-"""The plus signs prevent the use of the indexes on `id` and `code`. Therefore SQLite starts with the changed
-articles, and usually there are none. The query must be fast, because other writers wait for it.
+"""The plus signs stop SQLite from using the indexes on `id` and `code`. So SQLite starts with the changed
+articles, of which there are usually none. The query must be fast, because other writers wait for it.
 """
 
 
 def are_concerned_since(tx: Transaction, change: int) -> bool:
-    """Return True if one of the file's articles changed after `change` in the change sequence."""
+    """Return True if an article of the file was changed after the number `change` of the change sequence."""
     return tx.value(CONCERNED, (change,)) is not None
 
 
@@ -146,7 +146,9 @@ WITH_SERIALS: Final = "SELECT DISTINCT article_id FROM staged_places WHERE track
 
 
 def forget_plans_of_changed(tx: Transaction, change: int) -> None:
-    """Discard the plans of places whose stock changed after `change` in the change sequence."""
+    """Discard the planned changes of places whose stock was changed after the number `change` of the change
+    sequence.
+    """
     tx.executemany(FORGET_PLAN, tx.execute(CHANGED, (change,)))
 
 
@@ -192,10 +194,10 @@ NOTE_PLANNED: Final = (
 
 
 def to_plan(tx: Transaction) -> Iterator[tuple[Sequence[StagedPlace], Mapping[int, list[StagedCount]]]]:
-    """Yield the places whose changes are not planned yet, in batches, in the order of the file. Each batch is a
-    list of places, and a dict with the counts by the number of the place.
+    """Yield the places whose changes are not planned yet. They come in batches, in the order of the file. Each
+    batch is a list of places, and a dict with their counts by the number of the place.
 
-    The places of a batch are marked as planned when the next batch is requested.
+    When the caller requests the next batch, the places of the previous batch are marked as planned.
     """
     after = 0
     while places := _few(StagedPlace(*row) for row in tx.rows(TO_PLAN, (after, CHUNK))):
@@ -209,7 +211,7 @@ def to_plan(tx: Transaction) -> Iterator[tuple[Sequence[StagedPlace], Mapping[in
 
 
 def _few(places: Iterable[StagedPlace]) -> list[StagedPlace]:
-    """Return the first places whose rows fit in memory together, but at least one place."""
+    """Return as many of the first places as fit in memory with their rows, but at least one place."""
     rows = 0
 
     def fits(place: StagedPlace) -> bool:

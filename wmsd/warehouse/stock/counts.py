@@ -1,5 +1,5 @@
-"""Stock counts of many articles in one step: the changes are computed and checked, and either all changes are
-posted or no change is posted.
+"""Stock counts of many articles in one step. First all changes are computed and checked. Then either all changes
+are posted, or none.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,8 +22,8 @@ KIND: Final = "count"
 
 @dataclass(slots=True)
 class Counting:
-    """The counts of an article in a warehouse. `lines` and `reasons` have the row and the reason of each count, by
-    lot and serial.
+    """The counts of an article in a warehouse. `lines` has the row of each count, by lot and serial. `reasons` has
+    the reason of each count that gives one.
     """
 
     place: StagedPlace
@@ -41,16 +41,16 @@ class Counting:
         )
 
     def reason(self, change: Change, otherwise: str) -> str:
-        """Return the reason of the row that names the changed part.
+        """Return the reason of the row that has counted the changed part.
 
-        If this row has no reason or does not exist, return the first reason of the article's rows, or else
-        `otherwise`.
+        If there is no such row, or if it has no reason, return the first reason in the rows of the article. If
+        there is no reason at all, return `otherwise`.
         """
         return self.reasons.get(change.goods) or next(iter(self.reasons.values()), otherwise)
 
     def line_of(self, goods: PartKey | None) -> int:
-        """Return the row that names `goods`, or else the first row of the same lot, or else the first row of the
-        article.
+        """Return the number of the row that names `goods`. If there is none, return the first row of the same lot,
+        or else the first row of the article.
         """
         lot_number = None if goods is None else goods.lot_number
         of_lot = (line for named, line in self.lines.items() if lot_number is not None and named[0] == lot_number)
@@ -58,7 +58,7 @@ class Counting:
 
 
 class Changed(NamedTuple):
-    """A change of a part, with the codes of its article and warehouse."""
+    """A change of a part of a stock record, with the codes of the article and the warehouse."""
 
     article_code: str
     warehouse_code: str
@@ -67,8 +67,8 @@ class Changed(NamedTuple):
 
 @dataclass(slots=True)
 class CountOutcome(Outcome):
-    """The outcome of a count, with the changes in `changed`. `updated` is the number of changes, `unchanged` the
-    number of counted parts that match the stock.
+    """The outcome of a count. `changed` has the changes. `updated` is the number of changes. `unchanged` is the
+    number of counted parts whose stock was correct.
     """
 
     changed: list[Changed] = field(default_factory=list)
@@ -77,19 +77,19 @@ class CountOutcome(Outcome):
 class Count:
     """A stock count of many articles and warehouses. The counts are in temporary tables (`count_staging.py`).
 
-    `plan` is called twice: first while other writers need not wait, and again directly before the changes are
-    written.
+    Call `plan` twice. During the first call, other writers need not wait. Make the second call directly before the
+    changes are written.
     """
 
     def __init__(self) -> None:
         self._last_change: int | None = None
 
     def plan(self, tx: Transaction, outcome: Outcome, reason: str) -> None:
-        """Compute the changes, and stage them (`stock_staging.py`). Add the errors that forbid the changes to
-        `outcome`.
+        """Compute the changes, and store them in temporary tables (`stock_staging.py`). If errors forbid the
+        changes, add the errors to `outcome`.
 
-        The second call computes only changes of stock that has changed since the first call. `reason` is used for
-        counts without a reason.
+        The second call computes a change again only if its stock has changed since the first call. `reason` is the
+        reason for counts that give no reason.
         """
         self._forget_changed(tx)
         self._last_change = tx.last_change()
@@ -111,11 +111,11 @@ class Count:
             _tell(tx, outcome)
 
     def _forget_changed(self, tx: Transaction) -> None:
-        """Discard the planned changes for stock that has changed since the previous call. In the first call,
+        """Discard the planned changes of stock that has changed since the previous call. In the first call,
         discard all planned changes.
 
-        A document can reserve or release serials without a change of the stock record, so serials are compared
-        separately.
+        A document can reserve or release serials without changing the stock record. Therefore this method compares
+        serials separately.
         """
         if self._last_change is None:
             stock_staging.empty(tx)
@@ -134,10 +134,11 @@ def _stage(
     reason: str,
     is_refused: bool,
 ) -> None:
-    """Stage the planned changes of the counted articles.
+    """Store the planned changes of the counted articles in temporary tables.
 
-    If the file has errors (`is_refused`), nothing will be written. Then only serials are staged, to check that no
-    serial is in two warehouses. Other amounts are not staged, because they might be larger than SQLite can store.
+    If the file has errors (`is_refused`), nothing will be written to stock. Then only the changes of serials are
+    stored, to check that no serial is in two warehouses. Changes of goods without a serial are not stored, because
+    their quantities might be larger than SQLite can store.
     """
     records: list[Record] = []
     movements: list[Movement] = []
@@ -199,9 +200,10 @@ def _planned(
 
 
 def _with_quarantine(tx: Transaction, before: Contents, counting: Counting) -> list[Counted]:
-    """Return the counts of `counting`. Some serials get a quarantined quantity.
+    """Return the counts of `counting`, with the quarantine of serials that have moved.
 
-    A serial that is in quarantine stays in quarantine if it is found in another lot or warehouse.
+    A serial that is in quarantine may be found in another lot or warehouse. Then its count gets a quarantined
+    quantity, so that the serial stays in quarantine.
     """
     arrived = {
         each.goods.serial

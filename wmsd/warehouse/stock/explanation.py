@@ -1,9 +1,9 @@
 """The explanation of a quantity: the result of the last stock count, and the movements since then.
 
-A time in the past is converted to a position in the ledger: the last movement at or before that time. Therefore
-every explained quantity really existed, even if the clock was set back. A past value is the current balance minus
-the movements after that position. Movements before the count are not read. A million movements of one balance take
-two seconds.
+A time in the past is converted to a position in the ledger: the last movement at or before this time. Therefore
+every explained quantity really existed, even if the clock was set back. A past quantity is the current balance
+minus the movements after this position. Movements before the count are not read. If a balance has a million
+movements, its explanation takes two seconds.
 """
 
 from datetime import timedelta
@@ -17,7 +17,7 @@ from wmsd.warehouse.stock.schema import LastCount, StockExplanation, StockGroup,
 from wmsd.warehouse.stock.store import COLUMNS, SOURCE
 
 CHARTED: Final = timedelta(weeks=4)
-"""The shortest period that a chart shows, unless the stock record was created later."""
+"""The minimum period that a chart shows. If the stock record is newer, the chart begins at its creation."""
 MOST_LEVELS: Final = 120
 
 LEDGER: Final = "stock_movements INDEXED BY stock_movements_by_stock"
@@ -25,7 +25,7 @@ STRETCH: Final = f"{LEDGER} WHERE stock_id = :id AND id > :after AND id <= :unti
 
 
 class Stretch(NamedTuple):
-    """The movements of a stock record after the id `after`, up to and including the id `until`."""
+    """The movements of the stock record `id` whose ids are greater than `after` and at most `until`."""
 
     id: int
     after: int
@@ -33,8 +33,8 @@ class Stretch(NamedTuple):
 
 
 def explain(tx: Transaction, stock_id: int, at: str | None) -> Text | None:
-    """Return the explanation at the time `at`, or now if `at` is None. Return None if there is no such stock
-    record.
+    """Return the explanation of the quantity at the time `at`, or now if `at` is None. Return None if there is no
+    such stock record.
     """
     stock = tx.record("SELECT quantity, quarantined, created_at FROM stock WHERE id = ?", (stock_id,))
     if stock is None:
@@ -81,7 +81,7 @@ MOVED: Final = f"SELECT coalesce(sum(quantity), 0), coalesce(sum(quarantined), 0
 
 
 class Moved(NamedTuple):
-    """The sums of some movements, in millionths."""
+    """The total quantity and the total quarantined quantity of some movements, in millionths."""
 
     quantity: int
     quarantined: int
@@ -93,7 +93,7 @@ def _moved(tx: Transaction, stretch: Stretch) -> Moved:
 
 
 def _same(column: str) -> str:
-    """Return the SQL of the column's value if all rows have the same value, else NULL."""
+    """Return SQL: the value of the column if all rows have the same value, otherwise NULL."""
     return f"iif(count({column}) = count(*) AND min({column}) = max({column}), min({column}), NULL)"
 
 
@@ -116,7 +116,7 @@ COUNT: Final = f"""
 
 
 class Count(NamedTuple):
-    """A stock count. `id` is the id of its last movement, `at` its time."""
+    """A stock count. `id` is the id of its last movement, and `at` is its time."""
 
     id: int
     at: str
@@ -124,9 +124,9 @@ class Count(NamedTuple):
 
 
 def _count(tx: Transaction, stock_id: int, until: int) -> Count | None:
-    """Return the last stock count up to the movement `until`, or None.
+    """Return the last stock count whose movements are at or before the movement `until`, or None.
 
-    A count has a movement for each lot and serial that it changed, all with the same time.
+    A count has a movement for each lot and serial that it changed. All these movements have the same time.
     """
     found = tx.row(LAST_COUNT, {"id": stock_id, "until": until})
     if found is None:
@@ -156,8 +156,8 @@ GROUPS: Final = f"""
 
 
 def _groups(tx: Transaction, stretch: Stretch) -> tuple[str, int]:
-    """Return the movements grouped by kind, as JSON in the order of their first movements, and the sum of all
-    quantities.
+    """Return two values. The first is JSON: the movements grouped by kind, in the order of the first movement of
+    each group. The second is the sum of all quantities.
     """
     ((groups, quantity),) = tx.rows(GROUPS, stretch._asdict())
     return groups, quantity
@@ -174,19 +174,19 @@ LEVELS: Final = f"""
         )
     )
 """
-"""Divides the movements into sections of `:width` ids. Selects the last movement of each section, and the quantity
-in stock after this movement.
+"""Divides the movements into sections of `:width` ids. For each section, selects its last movement, and the
+quantity in stock after this movement.
 """
 
 
 def _chart_begins(
     tx: Transaction, stock_id: int, moment: str, created_at: str, count: Count | None
 ) -> tuple[str, int]:
-    """Return the time at which a chart begins, and the id of the movement after which the chart begins.
+    """Return the time at which a chart begins, and the id of the last movement before this time, or 0.
 
-    The chart begins at the time of the count or four weeks before `moment`, whichever is earlier, but not before
-    the creation of the stock record. Without a count, the chart begins at the creation. If `moment` is before the
-    creation, the chart begins at `moment`.
+    The chart begins four weeks before `moment`, or at the time of the count if the count is earlier. It never
+    begins before the creation of the stock record, unless `moment` is earlier: then it begins at `moment`. Without
+    a count, it begins at the creation.
     """
     if count is None or moment <= created_at:
         return min(moment, created_at), 0
@@ -198,8 +198,8 @@ def _chart_begins(
 
 
 def _levels(tx: Transaction, stretch: Stretch, begins_at: str, quantity: int) -> str:
-    """Return the quantities over time as JSON: the quantity after each movement or, if there are many movements,
-    after some of them.
+    """Return the quantities over time as JSON: the quantity after each movement. If there are many movements,
+    return the quantity after some of them only.
 
     `quantity` is the quantity after the last movement, in millionths.
     """

@@ -1,4 +1,4 @@
-"""Queries of the ledger: what moved, when, why and by whom."""
+"""Queries of the ledger: what moved, when, why, and who moved it."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -20,8 +20,8 @@ CONDITIONS: Final = {
     "article_id": "stock.article_id = :article_id",
     "warehouse_id": "stock.warehouse_id = :warehouse_id",
 }
-"""The SQL conditions by filter. The filters that match the fewest movements come first. A query uses the index of
-the first filter that is given.
+"""The SQL condition of each filter. A filter that matches few movements comes before a filter that matches many. A
+query uses the index of the first filter that the caller gives.
 """
 INDEXES: Final = {
     "document_id": "INDEXED BY stock_movements_by_document",
@@ -57,12 +57,12 @@ OF_EACH_RECORD: Final = """
 def movements(
     tx: Transaction, filters: Mapping[str, object], after: int | None, limit: int
 ) -> list[dict[str, Any]]:
-    """Return at most `limit` movements, in the order of their ids. If `after` is None, return the latest
-    movements. Otherwise return the first movements after the id `after`.
+    """Return at most `limit` movements. If `after` is None, return the latest movements. Otherwise return the
+    first movements whose ids are greater than `after`. They are in the order of their ids.
 
-    Quantities are in millionths. The keys of `filters` are names of `CONDITIONS`. With `document_id`, `filters`
-    also needs `kinds`: the kinds of movements that this kind of document causes. A document of another kind may
-    have the same id.
+    Quantities are in millionths. The keys of `filters` are names in `CONDITIONS`. With `document_id`, `filters`
+    also needs `kinds`: the kinds of movements that documents of this kind cause. Without `kinds`, a document of
+    another kind with the same id would also match.
     """
     named = {"kinds": dumps(filters.get("kinds", ())), "after": after, "limit": limit}
     given = [name for name in CONDITIONS if name in filters]
@@ -100,7 +100,9 @@ BEYOND_ALL: Final = 2**62
 
 
 def before(tx: Transaction, stock_id: int, query: StockMovementQuery, position: int) -> CursorPage:
-    """Return the movements before the position, the newest first. Position 0 stands for the end of the ledger."""
+    """Return the movements whose ids are below `position`, the newest first. With position 0, start at the end of
+    the ledger.
+    """
     given = {
         "stock_id": stock_id,
         "position": position or BEYOND_ALL,

@@ -1,4 +1,4 @@
-"""The import of stock counts and opening stock: the rows of a file give the current stock."""
+"""The import of stock counts and opening stock. The rows of a file give the current stock."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import field
@@ -31,7 +31,7 @@ REFERENCES: Final = ("article_code", "warehouse_code")
 
 
 class CountRow(Input):
-    """A row of `wmsd import stock`: the columns of a stock count without lots and serials."""
+    """A row of `wmsd import stock`. It has the columns of a stock count, except those for lots and serials."""
 
     article_code: Code
     warehouse_code: Code
@@ -39,10 +39,10 @@ class CountRow(Input):
 
 
 class StockCountImport(Import):
-    """A stock count in a file. All rows of an article and warehouse together are the whole stock there
-    (`rules.count_parts`).
+    """A stock count in a file. The rows of an article and warehouse together give its whole stock in this
+    warehouse (`rules.count_parts`).
 
-    With `complete`, the stock of an article that is not in the file becomes 0 in each warehouse of the file.
+    With `complete`, an article without a row for a warehouse of the file gets the stock 0 in this warehouse.
     """
 
     checks_all = True
@@ -58,7 +58,9 @@ class StockCountImport(Import):
         return put_down(tx, schema, rows)
 
     def check(self, tx: Transaction, outcome: Outcome) -> None:
-        """Plan the counts. A repeated call plans only places that have changed."""
+        """Compute the changes of stock. A later call computes only changes of stock that has changed since the
+        previous call.
+        """
         if not self._is_as_before(tx):
             self._read(tx, outcome)
             self._count = Count()
@@ -68,7 +70,7 @@ class StockCountImport(Import):
         self._count.plan(tx, outcome, self._reason)
 
     def _is_as_before(self, tx: Transaction) -> bool:
-        """Return True if the file's articles and all warehouses are unchanged since the file was read."""
+        """Return True if no warehouse and no article of the file has changed since the file was read."""
         return (
             self._last_change is not None
             and not count_staging.are_concerned_since(tx, self._last_change)
@@ -92,20 +94,20 @@ class StockCountImport(Import):
 
 @dataclass(slots=True)
 class Reader:
-    """A reader of some rows of a file, which stores their counts by article and warehouse (`count_staging.py`).
+    """Reads some rows of a file, and stores their counts in temporary tables (`count_staging.py`).
 
-    `warehouses` has the ids of the warehouses by code, and `known` the articles of these rows by code.
+    `warehouses` has the ids of the warehouses by code. `known` has the articles of these rows by code.
     """
 
     tx: Transaction
     warehouses: Mapping[str, int]
     known: Mapping[str, Reference]
     places: list[PlaceOfRow] = field(default_factory=list)
-    """The article and warehouse of each row."""
+    """The article and the warehouse of each row that was read."""
 
     def read(self, row: Row) -> FieldErrors:
-        """Store the count of the row, and return the errors of the row. The count of a row with errors has no
-        quantity.
+        """Store the count of the row, and return the errors of the row. If the row has errors, its count is stored
+        without a quantity.
         """
         article_code, warehouse_code = (str(row.values.get(name, "")) for name in REFERENCES)
         article, warehouse_id = self.known.get(article_code), self.warehouses.get(warehouse_code)
@@ -130,7 +132,7 @@ class Reader:
         return {**twice, **errors, **twice}  # `twice` comes first, and replaces other errors of the same cell
 
     def _put(self, row: Row, place: Place, counted: StockCountRow | None) -> FieldErrors:
-        """Store the count of the row. Return the error if an earlier row has counted the same goods."""
+        """Store the count of the row. Return an error if an earlier row has counted the same goods."""
         goods = PartKey(
             *(None if row.values.get(name) is None else str(row.values[name]) for name in PartKey._fields)
         )

@@ -1,8 +1,8 @@
 """The lots and serials of a stock record, and the order in which orders take them.
 
-Goods that came in without a lot have no lot. Lots and serials are parts of their stock record: the reserved and
-quarantined quantities of the record include the quantities of its lots and serials. Therefore there is always
-enough stock for all orders, whether they name lots or not.
+Goods that came in without a lot have no lot. The reserved and quarantined quantities of a stock record include the
+quantities of its lots and serials. Therefore there is always enough stock for all orders, whether they name lots
+or not.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -17,9 +17,7 @@ from wmsd.db.engine.transaction import Transaction
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A quantity in millionths, with the lot and the serial of its goods. With a serial, the quantity is one
-    unit.
-    """
+    """A quantity of goods with the same lot, in millionths. Goods with a serial have the quantity of one unit."""
 
     quantity: int
     lot_number: str | None = None
@@ -38,14 +36,14 @@ BRING_SERIAL: Final = """
     INSERT INTO stock_serials (article_id, serial, stock_id, lot_number, quarantined)
     VALUES ((SELECT article_id FROM stock WHERE id = :stock_id), :serial, :stock_id, :lot_number, :quarantined > 0)
 """
-"""The statement uses VALUES. For an INSERT from a SELECT, SQLite would write a separate journal, and this takes
-longer the more the unit of work has already written.
+"""Inserts a serial. The values come from VALUES, not from a SELECT: for INSERT from SELECT, SQLite would write a
+separate journal. The more the unit of work has already written, the longer this would take.
 """
 THIS_SERIAL: Final = """
     article_id = (SELECT article_id FROM stock WHERE id = :stock_id) AND serial = :serial AND +stock_id = :stock_id
 """
-"""The plus sign makes SQLite find the serial by the unique index on article and serial. With the index on the
-stock record, SQLite would read all serials of the record.
+"""The SQL condition that finds a serial. The plus sign makes SQLite use the unique index on article and serial.
+With the index on the stock record, SQLite would read all serials of the record.
 """
 TAKE_SERIAL: Final = f"DELETE FROM stock_serials WHERE {THIS_SERIAL}"
 QUARANTINE_SERIAL: Final = f"""
@@ -56,8 +54,9 @@ CHANGES_OF_SERIALS: Final[tuple[tuple[str, Callable[[int], bool]], ...]] = (
     (QUARANTINE_SERIAL, lambda quantity: quantity == 0),
     (BRING_SERIAL, lambda quantity: quantity > 0),
 )
-"""The statements that apply movements to serials. Each statement is only for movements whose quantity meets its
-condition. The statements run in this order, so that a serial that changes its lot leaves the old lot first.
+"""The statements that apply movements to serials, each with a condition. A statement is used for the movements
+whose quantity meets its condition. The order matters: a serial that changes its lot must leave the old lot before
+it enters the new one.
 """
 
 
@@ -71,8 +70,8 @@ class LotChange(NamedTuple):
 def post_all(tx: Transaction, movements: Sequence[Mapping[str, Any]]) -> None:
     """Apply movements to their lots and serials, all together. Only the ledger calls this function.
 
-    Raise sqlite3.IntegrityError if a movement takes more of a lot than is free, or brings a serial that is already
-    in stock.
+    Raise sqlite3.IntegrityError if a movement takes more of a lot than is free. Also raise it if a movement adds a
+    serial that is already in stock.
     """
     change_lots(tx, sums_of_lots(movements))
     moved = [movement for movement in movements if movement["serial"] is not None]
@@ -80,8 +79,8 @@ def post_all(tx: Transaction, movements: Sequence[Mapping[str, Any]]) -> None:
 
 
 def move_serials(tx: Transaction, movements: Callable[[], Iterable[Mapping[str, Any]]]) -> None:
-    """Apply movements of serials. `movements` is a function, which is called several times, so that the movements
-    need not be in memory.
+    """Apply movements of serials. `movements` is a function that returns the movements. It is called several
+    times, so the movements need not be in memory.
     """
     for sql, is_of in CHANGES_OF_SERIALS:
         for some in chunks(movement for movement in movements() if is_of(movement["quantity"])):
@@ -90,8 +89,8 @@ def move_serials(tx: Transaction, movements: Callable[[], Iterable[Mapping[str, 
 
 
 def sums_of_lots(movements: Iterable[Mapping[str, Any]]) -> list[LotChange]:
-    """Return the total change of each lot. With totals, the order of the movements in a unit of work does not
-    matter.
+    """Return the total change of each lot. Because only the totals are applied, the order of the movements in a
+    unit of work does not matter.
     """
     sums: dict[tuple[int, str], tuple[int, int]] = {}
     for movement in movements:
@@ -103,7 +102,7 @@ def sums_of_lots(movements: Iterable[Mapping[str, Any]]) -> list[LotChange]:
 
 
 def change_lots(tx: Transaction, changes: Iterable[LotChange]) -> None:
-    """Apply changes of lots. Each lot has only one change."""
+    """Apply the changes to the lots. There must be at most one change for each lot."""
     for some in chunks(each._asdict() for each in changes):
         tx.executemany(OPEN_LOT, some)
         tx.executemany(CHANGE_LOT, some)
@@ -128,7 +127,8 @@ FREE_SERIALS: Final = """
 
 
 def free(tx: Transaction, stock_id: int, lot_number: str | None) -> int:
-    """Return the quantity of the lot that is neither quarantined nor reserved by name, in millionths.
+    """Return the free quantity of the lot, in millionths. Goods are not free if they are in quarantine, or if an
+    order that names the lot has reserved them.
 
     `lot_number` is None for the goods without a lot.
     """
@@ -139,15 +139,15 @@ def free(tx: Transaction, stock_id: int, lot_number: str | None) -> int:
 
 
 def lot(tx: Transaction, stock_id: int, lot_number: str) -> tuple[int, int] | None:
-    """Return the lot's id and its free quantity in millionths, or None if there is no such lot."""
+    """Return the id of the lot and its free quantity in millionths. Return None if there is no such lot."""
     return tx.row(LOT, (stock_id, lot_number))
 
 
 def oldest_parts(tx: Transaction, stock_id: int, quantity: int, lot_number: str | None) -> list[Part]:
     """Return the parts that leave stock for an order that has reserved `quantity`.
 
-    With `lot_number`, only parts of this lot leave. Otherwise the oldest lots leave first, and goods without a lot
-    last. Of each lot, the oldest serials leave first, then goods without a serial.
+    With `lot_number`, take only parts of this lot. Otherwise take the oldest lots first, and goods without a lot
+    last. From each lot, take the oldest serials first, and then goods without a serial.
     """
     parts: list[Part] = []
     for name, there in _free_lots(tx, stock_id, lot_number):
@@ -199,7 +199,7 @@ class Serial(NamedTuple):
 
 
 def serials(tx: Transaction, article_id: int, names: Sequence[str]) -> dict[str, Serial]:
-    """Return the named serials of the article that are in stock, in any warehouse."""
+    """Return those of the serials `names` of the article that are in stock, in any warehouse."""
     found = tx.rows(NAMED_SERIALS, {"article_id": article_id, "serials": dumps(list(names))})
     return {row[0]: Serial(*row) for row in found}
 
@@ -215,6 +215,8 @@ WAREHOUSES_OF: Final = """
 
 
 def warehouses_of(tx: Transaction, named: Sequence[tuple[int, str]]) -> dict[tuple[int, str], str]:
-    """Return the code of the warehouse where each serial is in stock, by article and serial."""
+    """Return the code of the warehouse in which each serial is in stock, by article and serial. Serials that are
+    not in stock are omitted.
+    """
     found = tx.rows(WAREHOUSES_OF, (dumps(named),))
     return {(article_id, serial): warehouse for article_id, serial, warehouse in found}

@@ -1,4 +1,6 @@
-"""The SQL of low stock: stock records that fell to their minimum stock or below, and those that have recovered."""
+"""The SQL that finds stock records with low stock. Stock is low if the available quantity is at or below the
+minimum. It also finds the records whose stock is no longer low.
+"""
 
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
@@ -12,10 +14,10 @@ from wmsd.warehouse.stock.store import COLUMNS, NAMED, OWN_OR_RULE
 
 
 def _low_stock_changes_sql(changed: str, before: str, own_min_stock: str) -> str:
-    """Return the SQL of the stock records that became low, or are low no longer.
+    """Return the SQL that finds the stock records whose stock became low, or is no longer low.
 
-    `changed` is SQL that joins `stock` with the stock records that have changed. `before` is the SQL of the
-    available quantity before the change, and `own_min_stock` is the SQL of the article's `min_stock`.
+    `changed` is SQL that joins `stock` with the changed stock records. `before` is the SQL of the available
+    quantity before the change. `own_min_stock` is the SQL of the article's `min_stock`.
     """
     available, min_stock = COLUMNS["available"], OWN_OR_RULE.format(own=own_min_stock)
     is_low = f"coalesce({available} <= {min_stock}, 0)"
@@ -43,7 +45,7 @@ STAGED_CHANGES_OF_LOW_STOCK: Final = _low_stock_changes_sql(
 
 
 class LowStockChange(NamedTuple):
-    """A stock record that became low, or is low no longer. Amounts are in millionths."""
+    """A stock record whose stock became low, or is no longer low. Quantities are in millionths."""
 
     stock_id: int
     available: int
@@ -52,20 +54,21 @@ class LowStockChange(NamedTuple):
 
 
 def low_stock_changes(tx: Transaction, available_before: Mapping[int, int]) -> list[LowStockChange]:
-    """Return the stock records that became low, or are low no longer.
+    """Return the stock records whose stock became low, or is no longer low.
 
-    `available_before` has the available quantities before the change, by stock record. A record that falls from
-    above the current minimum stock to the minimum or below is always returned, even if it is already marked as
-    low: the minimum may have changed since then.
+    `available_before` has the available quantities before the change, by stock record. A record is also returned
+    if it is already marked as low, but has now fallen from above the minimum. This happens if the minimum was
+    changed.
     """
     given = dumps([list(each) for each in available_before.items()])
     return [LowStockChange(*each) for each in tx.rows(CHANGES_OF_LOW_STOCK, (given,))]
 
 
 def crossings_staged(tx: Transaction, last_id: int) -> list[LowStockChange]:
-    """Return the stock records that became low, or are low no longer, because of the staged changes of an import.
+    """Return the stock records whose stock became low, or is no longer low, through the staged changes of an
+    import.
 
-    `last_id` is the last id before the import created new stock records.
+    `last_id` is the last id of a stock record before the import created new records.
     """
     return [LowStockChange(*each) for each in tx.rows(STAGED_CHANGES_OF_LOW_STOCK, {"last_id": last_id})]
 
@@ -79,5 +82,5 @@ MARK_REPORTED: Final = "UPDATE stock SET is_told_low = ? WHERE id = ?"
 
 
 def mark_reported(tx: Transaction, stock_ids: Iterable[int], is_reported_low: bool) -> None:
-    """Store whether the last event of these stock records reported them as low."""
+    """Store whether the last event about each of these stock records said that its stock is low."""
     tx.executemany(MARK_REPORTED, [(int(is_reported_low), stock_id) for stock_id in stock_ids])

@@ -1,5 +1,5 @@
-"""The operations on lots, serials and movements of an article, for users in the browser. API clients use
-`detail=lots` in the list of stock instead.
+"""The operations on lots, serials and movements of an article, for users in the browser. API clients get lots and
+serials from the list of stock, with `detail=lots`.
 """
 
 from functools import partial

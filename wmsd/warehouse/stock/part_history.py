@@ -22,10 +22,12 @@ from wmsd.warehouse.stock.schema import (
 
 BEYOND_ALL: Final = 2**62
 DIRECTIONS: Final = {None: (-1, 0, 1), "in": (1,), "out": (-1,)}
-"""For each value of the query parameter `direction`, the signs of the quantities of the movements to find."""
+"""For each value of the query parameter `direction`, the signs of the quantities to find. 1 means that goods came
+in, -1 that goods went out.
+"""
 SIGN: Final = "(quantity > 0) - (quantity < 0)"
-"""The sign of a quantity in SQL. The expression is written as in the indexes of lots and serials (migration 0033),
-so that SQLite uses these indexes.
+"""The SQL of the sign of a quantity. The indexes of lots and serials contain exactly this expression (migration
+0033). Therefore SQLite can use these indexes.
 """
 
 MOVEMENT: Final = record_sql(
@@ -44,8 +46,8 @@ MOVEMENTS: Final = f"""
     )
     WHERE stock.article_id = :article_id ORDER BY movement.id DESC LIMIT :limit
 """
-"""Selects movements of an article. The query never reads more than `:limit` movements of each stock record and
-direction.
+"""Selects movements of an article. For each stock record and direction, the query reads at most `:limit`
+movements.
 """
 OF_ARTICLE: Final = MOVEMENTS.format(index="INDEXED BY stock_movements_by_stock", narrowed="")
 OF_LOT: Final = MOVEMENTS.format(
@@ -61,10 +63,10 @@ OF_SERIAL: Final = MOVEMENTS.format(
 def movements_of_article(
     tx: Transaction, article_id: int, query: ArticleMovementQuery, position: int
 ) -> CursorPage:
-    """Return the movements with ids below `position`, the newest first. Position 0 stands for the end of the
-    ledger.
+    """Return the movements whose ids are below `position`, the newest first. With position 0, start at the end of
+    the ledger.
 
-    `query.direction` has an effect only for the movements of a lot or a serial.
+    `query.direction` only has an effect if the query names a lot or a serial.
     """
     sql = OF_SERIAL if query.serial is not None else OF_LOT if query.lot_number is not None else OF_ARTICLE
     directions = (0,) if sql is OF_ARTICLE else DIRECTIONS[query.direction]
@@ -171,7 +173,7 @@ LOTS: Final = f"""
 
 
 def lots(tx: Transaction, article_id: int, query: LotsQuery, position: int) -> CursorPage:
-    """Return the lots in stock with ids above `position`, the oldest first."""
+    """Return the lots in stock whose ids are greater than `position`, the oldest first."""
     given = {
         "article_id": article_id,
         "warehouse_id": query.warehouse_id,
@@ -182,7 +184,9 @@ def lots(tx: Transaction, article_id: int, query: LotsQuery, position: int) -> C
 
 
 MOST_SERIALS: Final = 51
-"""One more than the 50 serials that a page displays, so that the page knows whether there are more."""
+"""The maximum number of serials in an answer. A page displays only 50 of them. If it gets one more, it knows that
+there are more.
+"""
 SERIALS: Final = f"""
     SELECT group_concat(record, ',') FROM (
         SELECT {record_sql(SerialInStock, SERIAL_COLUMNS)} AS record
@@ -199,9 +203,9 @@ def serials(tx: Transaction, article_id: int, query: SerialsQuery) -> Records:
 
 
 def _page(found: list[tuple[int, str]], query: CursorQuery, position: int) -> CursorPage:
-    """Return a page with as many of the records `found` as fit in an answer.
+    """Return a page with as many of the records in `found` as fit in an answer.
 
-    If there is another page, `found` contains one more record than a page can have.
+    `found` may have one record more than a page. This record only shows that there is another page.
     """
     page = found[: number_that_fits([text for _, text in found[: query.per_page]])]
     records = ",".join(text for _, text in page)

@@ -1,8 +1,9 @@
-"""The parts of a stock record: each lot, each serial, and the goods that have neither.
+"""The parts of a stock record. Each lot is a part, each serial is a part, and the goods without lot and serial are
+a part.
 
-Every unit belongs to exactly one part: the part of its serial, or else the part of its lot, or else the part
-without serial and lot. Therefore the sum of the parts is the balance of the record. Counts, adjustments and
-quarantine change parts.
+Every unit belongs to exactly one part. A unit with a serial belongs to the part of its serial. Any other unit with
+a lot belongs to the part of its lot. All remaining units belong to the part without lot and serial. Therefore the
+sum of the parts is the balance of the record. Counts, adjustments and quarantine change parts.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,9 +18,10 @@ from wmsd.db.engine.transaction import Transaction
 
 
 class PartKey(NamedTuple):
-    """The name of a part of a stock record.
+    """Identifies a part of a stock record.
 
-    The part is the goods with this serial, or the goods of this lot without a serial, or the goods with neither.
+    With a serial, the part is the goods with this serial. With only a lot, it is the goods of the lot that have no
+    serial. With neither, it is the goods without lot and serial.
     """
 
     lot_number: str | None = None
@@ -46,7 +48,9 @@ Parts = Mapping[PartKey, Amounts]
 
 @dataclass(slots=True)
 class Contents:
-    """The parts of a stock record, in the order in which they leave, and the reserved quantities."""
+    """The parts of a stock record, and the reserved quantities. The parts are in the order in which they leave
+    stock.
+    """
 
     parts: dict[PartKey, Amounts] = field(default_factory=dict)
     reserved: int = 0

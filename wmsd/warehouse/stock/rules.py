@@ -1,4 +1,4 @@
-"""Rules of stock: how counts and adjustments change a stock record's parts, and which faults forbid a change.
+"""Rules of stock: how counts and adjustments change the parts of a stock record, and which faults forbid a change.
 
 The rules have no side effects.
 """
@@ -14,8 +14,8 @@ from wmsd.warehouse.stock.parts import NOTHING, UNNAMED, Amounts, Contents, Part
 class Fault(NamedTuple):
     """The reason why a change is refused.
 
-    `column` is the field with the error. `sentence` is the error without its subject, which is the field. `goods`
-    is None if the fault is about the stock record as a whole.
+    `column` is the field with the error. `sentence` is the error text without its subject: the reader adds the
+    name of the field. `goods` is None if the fault is about the whole stock record.
     """
 
     goods: PartKey | None
@@ -38,7 +38,9 @@ class Change(NamedTuple):
 
 
 class Counted(NamedTuple):
-    """The counted quantity of some goods, in millionths. `quarantined` is None if the count does not give it."""
+    """The counted quantity of some goods, in millionths. `quarantined` is None if the count gives no quarantined
+    quantity.
+    """
 
     goods: PartKey
     quantity: int
@@ -52,10 +54,11 @@ def part_changes(before: Parts, after: Parts) -> list[Change]:
 
 
 def count_parts(before: Contents, counts: Sequence[Counted], faults: list[Fault]) -> Parts:
-    """Return the content of a stock record after a count.
+    """Return the parts of a stock record after a count. If something forbids the change, add the reason to
+    `faults`.
 
-    Goods that are not counted are no longer in stock, with one exception: a single count without lot and serial
-    gives the total quantity. Reasons that forbid the change are added to `faults`.
+    Goods without a count are no longer in stock. There is one exception: if the only count has no lot and no
+    serial, it gives the total quantity.
     """
     if [counted.goods for counted in counts] == [UNNAMED]:
         return count_total(before, None, counts[0].quantity, counts[0].quarantined, faults)
@@ -75,11 +78,11 @@ def count_parts(before: Contents, counts: Sequence[Counted], faults: list[Fault]
 def count_total(
     before: Contents, lot_number: str | None, quantity: int, quarantined: int | None, faults: list[Fault]
 ) -> Parts:
-    """Return the parts after a count of the total quantity of the record or, with `lot_number`, of the lot.
+    """Return the parts after a count of the total quantity. Without `lot_number`, this is the quantity of the
+    whole record, otherwise the quantity of the lot. If something forbids the change, add the reason to `faults`.
 
-    A total does not say which lots and serials are missing. Therefore the difference only changes the goods
-    without a serial and, in a count of the whole record, also without a lot. Reasons that forbid the change are
-    added to `faults`.
+    A total does not say which lots and serials are missing. Therefore only one part changes. In a count of a lot,
+    this is its goods without a serial. In a count of the record, it is the goods without lot and serial.
     """
     known, rest = total(before.parts, lot_number), before.parts.get(PartKey(lot_number), NOTHING)
     quarantine = known.quarantined if quarantined is None else quarantined
@@ -110,8 +113,8 @@ def count_total(
 
 
 def only(before: Contents, lot_number: str | None, amount: int, state: str = "") -> str:
-    """Return a part of an error: only `amount` is in stock, or only `amount` is in stock without a lot or serial.
-    `state` is a text that follows "in stock".
+    """Return the end of an error text: "only `amount` are in stock", with `state` after it. If some of the goods
+    have a lot or serial, the text says that `amount` is the quantity without them.
     """
     if total(before.parts, lot_number) == before.parts.get(PartKey(lot_number), NOTHING):
         return f"only {to_text(amount)} are in stock{state}"
@@ -123,10 +126,10 @@ def only(before: Contents, lot_number: str | None, amount: int, state: str = "")
 
 
 def faults_of(before: Contents, after: Parts, tracks_serials: bool) -> Iterator[Fault]:
-    """Return the faults that forbid the change, for any kind of change.
+    """Yield the faults that forbid the change. These rules apply to every kind of change.
 
-    Of the faults about reservations, only the most specific ones are returned: the faults of serials, or else the
-    faults of lots, or else the fault of the record.
+    Only the most exact faults about reservations are reported: those about serials. If there are none, report
+    those about lots, or else the fault about the record.
     """
     for goods, _, there in part_changes(before.parts, after):
         if goods.serial is not None and goods not in before.parts and not tracks_serials:

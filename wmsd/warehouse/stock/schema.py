@@ -127,8 +127,8 @@ class StockCursorQuery(StockFilters, CursorQuery):
 
 
 class StockOfArticlesQuery(Query):
-    """The stock records of some articles. `most` is the maximum number of records per article. The records with
-    the smallest ids are returned.
+    """The stock records of some articles. `most` is the maximum number of records per article. If an article has
+    more, the records with the smallest ids are returned.
     """
 
     ids: Ids
@@ -143,8 +143,8 @@ class Reason(Input):
 
 
 class StockChange(Reason):
-    """A change of stock by hand. With `lot_number`, only this lot changes. With `serials`, only these units
-    change.
+    """A change of stock by hand. With `lot_number`, only the stock of this lot changes. With `serials`, only the
+    stock of these serials changes.
     """
 
     lot_number: OptionalLabel = None
@@ -152,8 +152,8 @@ class StockChange(Reason):
 
 
 class Adjustment(StockChange):
-    """A difference `by` or a total `to`. With serials, `by` is their number: positive to add serials, negative to
-    remove them.
+    """A change by the difference `by`, or to the total `to`. With serials, `by` is the number of serials. It is
+    positive to add serials, and negative to remove them.
     """
 
     by: Annotated[
@@ -198,7 +198,9 @@ class StockMovement(Model):
 
 
 class StockMovementQuery(CursorQuery):
-    """The movements of a stock record after the id `after`, up to and including the id `until`."""
+    """The movements of a stock record. If given, `after` and `until` limit their ids: greater than `after`, and at
+    most `until`.
+    """
 
     kind: MovementKind | None = None
     after: QueryId | None = None
@@ -210,7 +212,9 @@ class ExplanationQuery(Query):
 
 
 class StockGroup(Model):
-    """The movements of one kind. A field is null if its value is not the same for all movements."""
+    """The movements of one kind. `lot_number`, `reason` and `actor` are null if not all movements have the same
+    value.
+    """
 
     kind: MovementKind
     quantity: SignedAmount
@@ -229,7 +233,7 @@ class StockGroup(Model):
 
 
 class LastCount(Model):
-    """The stock count with which an explanation begins."""
+    """The stock count at the beginning of an explanation."""
 
     at: Timestamp
     difference: Annotated[SignedAmount, Field(description="The change of the quantity by the count.")]
@@ -246,11 +250,12 @@ class StockLevel(Model):
 
 
 class StockExplanation(Model):
-    """The reason why the quantity is what it is: `quantity = begins_with + the quantities of all groups`.
+    """The explanation of a quantity: `quantity = begins_with + the quantities of all groups`.
 
-    `count` is null if the stock was never counted. Then `begins_with` is 0. Past reservations are not recorded, so
-    `reserved`, `available` and `holders` are null at a past moment. The groups contain the movements after the id
-    `after`, up to `until`. `levels` has at most 121 entries. The first one is where the chart begins.
+    `count` is null and `begins_with` is 0 if the stock was never counted. The groups contain the movements whose
+    ids are greater than `after` and at most `until`. `levels` has at most 121 entries, and the first one is the
+    beginning of the chart. `reserved`, `available` and `holders` are null at a past moment, because past
+    reservations are not recorded.
     """
 
     id: Id
@@ -279,7 +284,7 @@ class StockExplanation(Model):
 
 
 class StockHolder(Model):
-    """An open document that reserves stock. `kind` is the first part of the names of its events."""
+    """An open document that reserves stock. `kind` is the kind of document, such as `sales_order`."""
 
     kind: Label
     id: Id
@@ -295,8 +300,8 @@ class ArticleMovement(StockMovement):
 
 
 class ArticleMovementQuery(CursorQuery):
-    """The movements of an article. For a lot or a serial, `direction` limits the list to goods that came `in` or
-    went `out`.
+    """The movements of an article. For a lot or a serial, `direction` limits them to goods that came in (`in`) or
+    went out (`out`).
     """
 
     lot_number: str | None = None
@@ -305,7 +310,7 @@ class ArticleMovementQuery(CursorQuery):
 
 
 class PartPlace(Model):
-    """The quantity of a lot or a serial in a warehouse."""
+    """The quantity of a lot or a serial in one warehouse."""
 
     stock_id: Id
     warehouse_id: Id
@@ -320,8 +325,8 @@ class PartPlace(Model):
 
 
 class StockPart(Model):
-    """The quantities of a lot or a serial in each warehouse, and the open documents that reserve the lot or serial
-    by name.
+    """The quantities of a lot or a serial in each warehouse. Also the open documents that name the lot or serial
+    and reserve it.
     """
 
     article_id: Id

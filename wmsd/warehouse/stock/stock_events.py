@@ -1,8 +1,9 @@
-"""The events of stock, which are recorded once, at the end of a unit of work.
+"""The events of stock. They are recorded once, at the end of a unit of work.
 
-`stock.updated` is recorded for each article and warehouse whose balances changed. `stock.low` is recorded if the
-available quantity fell to the minimum stock or below. While the quantity stays there, `stock.low` is not recorded
-again, unless the minimum has changed and the quantity falls to the new minimum.
+`stock.updated` is recorded for each article and warehouse whose balances changed. `stock.low` is recorded when the
+available quantity falls to the minimum stock or below. It is not recorded again until the quantity has risen above
+the minimum and falls again. But if the minimum changes, `stock.low` is also recorded when the quantity falls to
+the new minimum.
 """
 
 from collections.abc import Iterable
@@ -16,7 +17,7 @@ from wmsd.warehouse.stock.low_stock import LowStockChange
 def emit_at_end(tx: Transaction, stock_ids: Iterable[int]) -> None:
     """Record the events of these stock records at the end of the unit of work.
 
-    Call this function before the records change, because it reads the available quantities before the change.
+    Call this function before you change the records, because it reads the available quantities before the change.
     """
     available_before = tx.at_end("stock", lambda gathered: _tell(tx, gathered), dict[int, int])
     new = [stock_id for stock_id in stock_ids if stock_id not in available_before]
@@ -32,7 +33,7 @@ def _tell(tx: Transaction, available_before: dict[int, int]) -> None:
 def emit_staged(tx: Transaction, last_id: int) -> None:
     """Record the events for the staged stock changes of an import.
 
-    `last_id` is the last id before the import created new stock records.
+    `last_id` is the last id of a stock record before the import created new records.
     """
     record_events(tx, "stock.updated", stock_staging.UPDATED, {"last_id": last_id})
     _emit_low_stock(tx, low_stock.crossings_staged(tx, last_id))

@@ -1,5 +1,5 @@
-"""The only code that changes quantities in stock. It writes each movement to the ledger, and changes balance, lot
-and serial together with it.
+"""The only code that changes quantities in stock. It writes each movement to the ledger. Together with it, it
+changes the balance, the lot and the serial.
 """
 
 from collections.abc import Sequence
@@ -20,8 +20,9 @@ Kind = MovementKind
 class Movement(NamedTuple):
     """A movement of stock, in signed millionths.
 
-    `quantity` is added to the balance, and `quarantined` to its quarantined part. `destroyed` are goods that came
-    in and were destroyed without entering the balance. The fields are in the order of `store.ADD_TO_LEDGER`.
+    `quantity` is added to the balance. `quarantined` is added to the quarantined quantity, which is part of the
+    balance. `destroyed` is the quantity of goods that came in and were destroyed, and never were in the balance.
+    The fields are in the order of `store.ADD_TO_LEDGER`.
     """
 
     quantity: int
@@ -43,7 +44,8 @@ NET_OUT: Final = """
 
 
 def net_out(tx: Transaction, document_id: int, kinds: Sequence[Kind]) -> list[tuple[int, int, Part]]:
-    """Return the goods that left by these kinds of movements and have not come back.
+    """Return the goods that left with the document and have not come back. `kinds` are the kinds of movements by
+    which goods leave and come back.
 
     Each item has the id of the document line, the id of the stock record, and the part.
     """
@@ -52,10 +54,10 @@ def net_out(tx: Transaction, document_id: int, kinds: Sequence[Kind]) -> list[tu
 
 
 def post_all(tx: Transaction, movements: Sequence[tuple[int, Movement]]) -> None:
-    """Post movements in their order, each given with the id of its stock record.
+    """Post movements in their order. Each item of `movements` is the id of a stock record and a movement.
 
-    A balance is written once, however many movements it has. Raise sqlite3.IntegrityError if a balance would fall
-    below 0. Callers check this first, because this error has no text for users.
+    Each balance is written only once. Raise sqlite3.IntegrityError if a balance would fall below 0. Callers must
+    check this before, because the error has no text for users.
     """
     sums: dict[int, tuple[int, int]] = {}
     for stock_id, movement in movements:
@@ -77,8 +79,8 @@ def post_all(tx: Transaction, movements: Sequence[tuple[int, Movement]]) -> None
 
 
 def post_staged(tx: Transaction, kind: Kind) -> None:
-    """Post the staged movements of an import or of its undo (`stock_staging.py`). The unit of work must not change
-    other stock.
+    """Post the staged movements of an import, or of the undo of an import (`stock_staging.py`). The unit of work
+    must not change any stock in another way.
     """
     last_id = stock_staging.write(tx, kind)
     of_records = groupby(stock_staging.of_lots(tx, last_id), itemgetter("stock_id"))

@@ -17,7 +17,9 @@ from wmsd.warehouse.stock.stock_events import emit_at_end
 
 
 class Holder(NamedTuple):
-    """A document of any kind. `kind` is the first part of the names of its events."""
+    """A document of any kind that reserves stock. `kind` is the first part of the names of the document's events,
+    such as `sales_order`.
+    """
 
     kind: str
     id: int
@@ -27,9 +29,9 @@ class Holder(NamedTuple):
 class Reservation:
     """The stock that a document reserves.
 
-    `stock` has the reserved quantity in millionths by the id of the stock record. `lots` has the quantity in
-    millionths of each lot that the document names, by the id of the lot, and `serials` has the ids of the serials
-    that the document names. The quantities in `stock` include these lots and serials.
+    `stock` has the reserved quantity in millionths, by the id of the stock record. It includes the lots and
+    serials that the document names. `lots` has the quantity in millionths of each named lot, by the id of the lot.
+    `serials` has the ids of the named serials.
     """
 
     stock: Mapping[int, int] = field(default_factory=dict)
@@ -74,32 +76,34 @@ HOLDERS: Final = f"""
         FROM reservations WHERE stock_id = ? ORDER BY holder_id, holder_kind LIMIT {MOST_HOLDERS}
     )
 """
-"""The query scans the whole table of reservations. The table is small, because only open documents have
-reservations.
+"""Selects the documents that reserve a stock record. The query reads the whole table of reservations. The table is
+small, because only open documents have reservations.
 """
 
 
 def holders_of(tx: Transaction, stock_id: int) -> Records:
-    """Return the documents that reserve a stock record: at most `MOST_HOLDERS`, starting with the smallest id."""
+    """Return the documents that reserve a stock record, the smallest id first, at most `MOST_HOLDERS`."""
     return Records(tx.value(HOLDERS, (stock_id,)) or "")
 
 
 def set_reservation(tx: Transaction, holder: Holder, wanted: Reservation) -> None:
     """Replace the document's reservation.
 
-    Raise sqlite3.IntegrityError if the reservation is more than is in stock. Callers check this first, because
-    this error has no text for users.
+    Raise sqlite3.IntegrityError if the reservation is more than is in stock. Callers must check this before,
+    because the error has no text for users.
     """
     _set(tx, holder.kind, {holder.id: (reservation_of(tx, holder), wanted)})
 
 
 def release_reservations(tx: Transaction, kind: str, reservations: Mapping[int, Reservation]) -> None:
-    """Release the reservations of documents. `reservations` are their current reservations, by document id."""
+    """Release reservations. `reservations` has the current reservation of each document, by document id."""
     _set(tx, kind, {document_id: (before, NOTHING) for document_id, before in reservations.items()})
 
 
 def reserve_for_new(tx: Transaction, kind: str, wanted: Mapping[int, Reservation]) -> None:
-    """Reserve stock for documents without reservations. `wanted` has their new reservations, by document id."""
+    """Reserve stock for documents that have no reservations yet. `wanted` has the new reservation of each
+    document, by document id.
+    """
     _set(tx, kind, {document_id: (NOTHING, each) for document_id, each in wanted.items()})
 
 
@@ -146,8 +150,8 @@ TOUCH_RECORD: Final = """
     UPDATE stock SET change_seq = :change_seq, updated_at = :updated_at
     WHERE id = (SELECT stock_id FROM stock_lots WHERE id = :lot_id)
 """
-"""Marks the stock record of a lot as changed. Answers contain a stock record with its lots, so the record counts
-as changed even if its own reserved quantity stays the same.
+"""Marks the stock record of a lot as changed. Answers show a stock record together with its lots. So the record
+has changed for the reader, even if its own reserved quantity is the same.
 """
 RESERVE_LOT: Final = """
     INSERT INTO lot_reservations (holder_kind, holder_id, lot_id, quantity) VALUES (?, ?, ?, ?)

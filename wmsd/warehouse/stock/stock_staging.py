@@ -1,9 +1,11 @@
 """The SQL of the stock changes that an import, or its undo, causes.
 
-The changes are stored in temporary tables, and other writers need not wait for this. Then a few statements write
-all changes. `place` numbers each article in each warehouse, from 1, in the order of the file. Amounts are signed
-millionths, which are added to the current amounts. The id of a new stock record is the last used id plus `number`.
-For an existing record, `number` is NULL.
+The changes are first stored in temporary tables, and other writers need not wait for this. Then a few statements
+write all changes.
+
+Each article in a warehouse has a number `place`: 1, 2 and so on, in the order of the file. Quantities are in
+signed millionths, and are added to the current quantities. A new stock record gets an id: the last used id plus
+`number`. For an existing record, `number` is NULL.
 """
 
 from collections.abc import Iterator, Sequence
@@ -40,9 +42,8 @@ TABLES: Final = (
     ) WITHOUT ROWID
     """,
 )
-"""`moves` is true if the stock record has a movement. Its lots can change although `quantity`, the sum of their
-changes, is 0. `min_stock` is the minimum stock of the article, and `data` are the data of the event
-`stock.updated`.
+"""`moves` is true if the stock record has a movement. `quantity` may still be 0, if the changes of its lots add up
+to 0. `min_stock` is the minimum stock of the article. `data` has the data of the event `stock.updated`.
 """
 
 
@@ -64,7 +65,7 @@ class Record(NamedTuple):
     def of(
         cls, place: int, article_id: int, warehouse_id: int, stock_id: int | None, moved: Sequence["Movement"]
     ) -> "Record":
-        """Return a record with the sums of its movements."""
+        """Create a record whose quantities are the sums of its movements `moved`."""
         quantity, quarantined = sum(each.quantity for each in moved), sum(each.quarantined for each in moved)
         return cls(place, article_id, warehouse_id, stock_id, quantity, quarantined, bool(moved))
 
@@ -72,7 +73,7 @@ class Record(NamedTuple):
 class Movement(NamedTuple):
     place: int
     part: int
-    """The number of the movement, among the movements of the same `place`."""
+    """The number of the movement. Movements with the same `place` are numbered separately."""
     article_id: int
     quantity: int
     quarantined: int
@@ -80,7 +81,7 @@ class Movement(NamedTuple):
     serial: str | None
     reason: str
     line: int | None = None
-    """The row of the file that names the goods, or None."""
+    """The row of the file that names the goods. None if no row names them."""
     quantity_before: int = 0
     quarantined_before: int = 0
 
@@ -92,8 +93,8 @@ PUT_RECORD: Final = """
 
 
 def put(tx: Transaction, records: Sequence[Record], movements: Sequence[Movement]) -> None:
-    """Store stock records with all their movements. A record that is already stored is replaced. Call `complete`
-    after all records are stored.
+    """Store stock records with all their movements. Replace a record that is already stored. After all calls of
+    this function, call `complete`.
     """
     tx.executemany("DELETE FROM staged_movements WHERE place = ?", [(record.place,) for record in records])
     tx.executemany(PUT_RECORD, records)
@@ -127,8 +128,8 @@ def note_serials(tx: Transaction, article_ids: set[int]) -> None:
 
 
 def articles_of_changed_serials(tx: Transaction, article_ids: set[int]) -> set[int]:
-    """Return the articles whose serials have changed since `note_serials`: their warehouse, lot, reservation or
-    quarantine.
+    """Return the articles whose serials have changed since the call of `note_serials`. A serial has changed if its
+    warehouse, lot, reservation or quarantine is different.
     """
     return {article_id for (article_id,) in tx.rows(SERIALS_CHANGED, (dumps(list(article_ids)),))}
 
@@ -149,16 +150,16 @@ SERIALS_ELSEWHERE: Final = """
 
 
 def serials_elsewhere(tx: Transaction) -> Iterator[tuple[int, str, str]]:
-    """Yield the serials that would be in stock in two warehouses: they enter one warehouse, and do not leave the
-    other.
+    """Yield the serials that would be in stock in two warehouses, because they enter a warehouse without leaving
+    another one.
 
-    Each item has the row, the serial, and the code of the other warehouse.
+    Each item has the row of the file, the serial, and the code of the warehouse that it does not leave.
     """
     return ((line, serial, code) for line, serial, code in tx.execute(SERIALS_ELSEWHERE))
 
 
 def count_movements(tx: Transaction) -> tuple[int, int]:
-    """Return the number of all staged movements, and the number of movements that belong to a row of the file."""
+    """Return two numbers: how many movements are staged, and how many of them belong to a row of the file."""
     (counted,) = tx.rows("SELECT count(*), count(line) FROM staged_movements")
     return counted[0], counted[1]
 
@@ -173,7 +174,8 @@ TOLD: Final = """
 def movements_of_count(tx: Transaction) -> Iterator[tuple[str, str, str | None, str | None, Amounts, Amounts]]:
     """Return the changes of a count in a file.
 
-    Each item has the codes of article and warehouse, lot, serial, the amounts before, and the amounts added.
+    Each item has the codes of article and warehouse, the lot, the serial, the quantities before the change, and
+    the change.
     """
     return (
         (*named, Amounts(quantity, quarantined), Amounts(more, more_quarantined))
@@ -207,7 +209,7 @@ TELL: Final = f"""
 
 
 def complete(tx: Transaction) -> None:
-    """Compute the remaining columns from the company's current data: the numbers of new stock records, `min_stock`
+    """Fill in the columns that depend on the company's current data: the numbers of new stock records, `min_stock`
     and `data`.
     """
     tx.execute(NUMBER)
@@ -229,9 +231,9 @@ CHANGE: Final = f"""
     FROM staged_stock AS staged
     WHERE stock.id = +staged.stock_id AND moves AND place > :after AND place <= :until
 """
-"""Because of the plus sign, SQLite always starts with the staged rows, whatever its statistics say."""
+"""The plus sign makes SQLite always start with the staged rows, even if its statistics suggest another order."""
 SLICE: Final = 20_000
-"""The number of places per statement. The number is limited because a statement keeps its rows in memory."""
+"""The maximum number of places per statement, because SQLite keeps the rows of a statement in memory."""
 MOVE: Final = f"""
     INSERT INTO stock_movements
         (stock_id, quantity, kind, quarantined, lot_number, serial, reason, actor, occurred_at)
@@ -248,7 +250,7 @@ UPDATED: Final = f"SELECT {STOCK_ID} AS entity_id, data FROM staged_stock WHERE 
 
 
 def write(tx: Transaction, kind: MovementKind) -> int:
-    """Write the staged balances and movements. Return the last id of a stock record before the new records were
+    """Write the staged balances and movements. Return the last id of a stock record before new records were
     created.
 
     Only `stock_ledger.py` calls this function.
@@ -270,8 +272,8 @@ def has_serials(tx: Transaction) -> bool:
 
 
 def of_lots(tx: Transaction, last_id: int) -> Iterator[dict[str, Any]]:
-    """Return the movements of lots and serials, each with the id of its stock record. The movements are ordered by
-    stock record.
+    """Return the movements of lots and serials, in the order of their stock records. Each has the id of its stock
+    record.
     """
     names = ("stock_id", "lot_number", "serial", "quantity", "quarantined")
     return (dict(zip(names, row, strict=True)) for row in tx.execute(OF_LOTS, {"last_id": last_id}))

@@ -27,8 +27,8 @@ NAMED: Final = """
     CROSS JOIN warehouses ON warehouses.id = stock.warehouse_id
 """
 SOURCE: Final = f"stock {NAMED}"
-"""The tables from which stock records are read. CROSS JOIN makes SQLite read `stock` first. Otherwise, because of
-its statistics, SQLite would start with the few warehouses, and then have to sort all stock.
+"""The tables from which stock records are read. CROSS JOIN makes SQLite read `stock` first. Without it, the
+statistics would make SQLite start with the few warehouses, and then sort all stock.
 """
 OWN_OR_RULE: Final = "coalesce({own}, (SELECT value FROM stock_rules WHERE name = 'min_stock'))"
 MIN_STOCK: Final = OWN_OR_RULE.format(own="articles.min_stock")
@@ -157,8 +157,8 @@ class Place(NamedTuple):
 
 
 def ids_of(tx: Transaction, places: Sequence[Place]) -> dict[Place, int]:
-    """Return the id of the stock record for each place (article and warehouse). Create an empty record for each
-    place without a record.
+    """Return the id of the stock record for each place (article and warehouse). If a place has no record, create
+    an empty one.
     """
     known = {place: stock_id for place, (stock_id, _) in available_at(tx, places).items()}
     missing = [place for place in places if place not in known]
@@ -170,15 +170,15 @@ def ids_of(tx: Transaction, places: Sequence[Place]) -> dict[Place, int]:
 
 
 def ids_in(tx: Transaction, warehouse_id: int, article_ids: Iterable[int]) -> dict[int, int]:
-    """Return the ids of the stock records of the articles in one warehouse, by article. Create an empty record for
-    each article without a record.
+    """Return the ids of the articles' stock records in one warehouse, by article. If an article has no record,
+    create an empty one.
     """
     found = ids_of(tx, [Place(article_id, warehouse_id) for article_id in sorted(set(article_ids))])
     return {article_id: stock_id for (article_id, _), stock_id in found.items()}
 
 
 def balance(tx: Transaction, stock_id: int) -> dict[str, Any]:
-    """Return the quantities `quantity`, `reserved` and `quarantined` of the stock record, in millionths."""
+    """Return the `quantity`, `reserved` and `quarantined` of the stock record, in millionths."""
     found = tx.record("SELECT quantity, reserved, quarantined FROM stock WHERE id = ?", (stock_id,))
     assert found is not None, stock_id
     return found
@@ -196,13 +196,16 @@ ADD_TO_LEDGER: Final = """
 
 
 def add_to_ledger(tx: Transaction, movements: Iterable[tuple[object, ...]]) -> None:
-    """Insert movements. Each has the values of the statement's columns, from `stock_id` to `reason`."""
+    """Insert movements. Each movement has the values of the columns from `stock_id` to `reason`, in the order of
+    the statement.
+    """
     same = (tx.actor.name, tx.timestamp)
     tx.executemany(ADD_TO_LEDGER, [(*movement, *same) for movement in movements])
 
 
 def add_to_balances(tx: Transaction, sums: Mapping[int, tuple[int, int]]) -> None:
-    """Add to balances. `sums` has (quantity, quarantined) in millionths, by the id of the stock record.
+    """Add the quantities in `sums` to the balances. `sums` has (quantity, quarantined) in millionths, by the id of
+    the stock record.
 
     Only the ledger calls this function, together with `add_to_ledger`.
     """
@@ -222,7 +225,7 @@ def quantities(tx: Transaction, stock_ids: Iterable[int]) -> dict[int, int]:
 
 
 def place_of(tx: Transaction, stock_id: int) -> Place:
-    """Return the article and warehouse of the stock record. Raise Problem (404) if no stock record has the id."""
+    """Return the article and the warehouse of the stock record. Raise Problem (404) if no such record exists."""
     found = tx.row("SELECT article_id, warehouse_id FROM stock WHERE id = ?", (stock_id,))
     return Place(*or_not_found(found, "stock record"))
 
@@ -249,8 +252,8 @@ AVAILABLE_AT: Final = """
 
 
 def available_at(tx: Transaction, places: Iterable[Place]) -> dict[Place, tuple[int, int]]:
-    """Return the id and the available quantity, in millionths, for each place (article and warehouse) that has a
-    stock record.
+    """Return the stock record's id and available quantity (in millionths) for each place. A place is an article
+    and a warehouse. Places without a stock record are omitted.
     """
     found = tx.rows(AVAILABLE_AT, (dumps(list(places)),))
     return {
@@ -278,9 +281,10 @@ RELEASE: Final = "DELETE FROM reservations WHERE holder_kind = ? AND holder_id =
 
 
 def write_reservations(tx: Transaction, rows: Sequence[tuple[str, int, int, int]]) -> None:
-    """Write the reservations of documents. A new quantity of 0 deletes the reservation.
+    """Write the reservations of documents. If the new quantity is 0, the reservation is deleted.
 
-    Each row has the kind and the id of the document, the stock record, and the new quantity in millionths.
+    Each row has the kind and the id of the document, the id of the stock record, and the new quantity in
+    millionths.
     """
     tx.executemany(RESERVE, [row for row in rows if row[-1]])
     tx.executemany(RELEASE, [row[:-1] for row in rows if not row[-1]])
@@ -294,8 +298,8 @@ UPDATED: Final = f"""
 
 
 def min_stock(tx: Transaction) -> int | None:
-    """Return the company's minimum stock for articles without their own `min_stock`, in millionths, or None if the
-    company has not set a minimum.
+    """Return the company's minimum stock, in millionths. It applies to articles without their own `min_stock`.
+    Return None if the company has no minimum stock.
     """
     return tx.find_number("SELECT value FROM stock_rules WHERE name = 'min_stock'")
 

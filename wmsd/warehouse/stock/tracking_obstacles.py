@@ -1,4 +1,4 @@
-"""The goods in stock that forbid switching the tracking of an article by serials on or off. See
+"""Goods in stock that forbid switching an article's tracking by serials on or off. See
 `warehouse/articles/tracking_rules.py`.
 """
 

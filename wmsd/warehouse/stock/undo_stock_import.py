@@ -1,6 +1,6 @@
 """The undo of a stock import.
 
-Ledger entries never change, so each movement of the import gets a counter-movement.
+Entries of the ledger never change. Therefore the undo posts a counter-movement for each movement of the import.
 """
 
 from collections.abc import Iterator
@@ -45,10 +45,11 @@ NAMED: Final = """
 
 
 def obstacles(tx: Transaction, made: CreatedRows, last_change: int, most: int) -> Iterator[str]:
-    """Yield a sentence for each stock record that has moved or was reserved since the import, at most `most`
-    sentences.
+    """Yield at most `most` sentences that say why the import cannot be undone. There is one for each stock record
+    that has moved or was reserved since the import.
 
-    `made` are the movements of the import. `last_change` is the position of the import in the change sequence.
+    `made` are the movements of the import. `last_change` is the number of the import's last change in the change
+    sequence.
     """
     values = {"change": last_change, "after": made.after, "last": made.last, "most": most}
     for article, warehouse in tx.rows(MOVED_SINCE, values):
@@ -57,8 +58,8 @@ def obstacles(tx: Transaction, made: CreatedRows, last_change: int, most: int) -
 
 @dataclass(slots=True)
 class Counters:
-    """The result of staging counter-movements. `wrong` has the errors that forbid posting them. `with_serials` has
-    the ids of the articles that are tracked by serials.
+    """The result of `stage`. `wrong` has the errors that forbid the undo. `with_serials` has the ids of the
+    articles that are tracked by serials.
     """
 
     wrong: list[str] = field(default_factory=list)
@@ -68,7 +69,7 @@ class Counters:
 def stage(tx: Transaction, schema: str, made: CreatedRows, reason: str) -> Counters:
     """Store the counter-movements in temporary tables (`stock_staging.py`). Other writers need not wait for this.
 
-    `made` are the movements of the import.
+    `made` are the movements of the import. `reason` is the reason of the counter-movements.
     """
     make_tables(tx, schema, stock_staging.TABLES)
     rows, counters = {"after": made.after, "last": made.last}, Counters()
@@ -79,9 +80,10 @@ def stage(tx: Transaction, schema: str, made: CreatedRows, reason: str) -> Count
 
 
 def undo(tx: Transaction, counters: Counters) -> list[str]:
-    """Post the staged movements, if `obstacles` has found nothing.
+    """Post the staged counter-movements. Call this only if `obstacles` has found nothing. `counters` is the result
+    of `stage`.
 
-    Return the errors that forbid the undo. If there are errors, nothing is posted.
+    If there are errors that forbid the undo, post nothing. Return these errors.
     """
     elsewhere = stock_staging.serials_elsewhere(tx)
     wrong = [*counters.wrong, *(f"{serial} is now in stock in {warehouse}" for _, serial, warehouse in elsewhere)]
@@ -94,8 +96,8 @@ def undo(tx: Transaction, counters: Counters) -> list[str]:
 
 
 def _stage(tx: Transaction, rows: dict[str, int], places: dict[int, int], reason: str, counters: Counters) -> None:
-    """Stage the counter-movements of some stock records. `places` are the numbers of the stock records, by their
-    ids.
+    """Store the counter-movements of some stock records in the temporary tables. `places` has the number (`place`)
+    of each stock record, by its id.
     """
     moved: dict[int, dict[PartKey, Amounts]] = {}
     for stock_id, lot_number, serial, *amounts in tx.rows(SUMS, {**rows, "ids": dumps(list(places))}):
@@ -123,9 +125,7 @@ def _stage(tx: Transaction, rows: dict[str, int], places: dict[int, int], reason
 
 
 def _without(before: Contents, moved: dict[PartKey, Amounts]) -> dict[PartKey, Amounts]:
-    """Subtract the quantities in `moved` from the stock in `before`, and return the rest. Goods with the quantity
-    0 are omitted.
-    """
+    """Return the stock `before` minus the quantities in `moved`. Omit goods with the quantity 0."""
     after = dict(before.parts)
     for goods, (quantity, quarantined) in moved.items():
         there = after.get(goods, NOTHING)

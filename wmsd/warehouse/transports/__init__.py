@@ -1,1 +1,1 @@
-"""Transports: sales orders that are loaded and delivered together, either all or none."""
+"""Transports: sales orders that are loaded and delivered together, all of them or none."""

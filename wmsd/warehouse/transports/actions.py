@@ -1,4 +1,4 @@
-"""The operations on transports. Most calls come from a site.
+"""The operations on transports. Sites make most of the calls.
 
 A site can only access the orders and transports of its own warehouse.
 """
@@ -36,8 +36,8 @@ def list_orders_to_load(
 ) -> CursorPage:
     """List the site's orders that are ready to load.
 
-    An order belongs to the site of its own warehouse, even if some of its lines are taken from another warehouse:
-    an order is loaded as a whole. Follow `next_cursor` until it is null.
+    An order belongs to the site of its own warehouse, even if some of its lines take goods from another warehouse.
+    This is because an order is loaded as a whole. Follow `next_cursor` until it is null.
     """
     return store.orders_to_load(tx, site.warehouse_id, query.status or READY, query, position)
 
@@ -62,7 +62,7 @@ def _one(tx: Transaction, site: TransportSite, transport_ecc: str) -> Record:
 def get_transport(tx: Transaction, site: TransportSite, transport_ecc: str) -> Record:
     """Get a transport.
 
-    Its orders have their current status, even if a user has moved them by hand.
+    Each of its orders has its current status. A user may have changed this status by hand.
     """
     return _one(tx, site, transport_ecc)
 
@@ -80,9 +80,9 @@ def get_transport(tx: Transaction, site: TransportSite, transport_ecc: str) -> R
 def plan_transport(tx: Transaction, site: TransportSite, body: TransportFields) -> Record:
     """Plan a transport, or change its plan.
 
-    A new `transport_ecc` is answered with 201. The same plan again is answered with 200 and the current transport.
-    A different plan replaces the stored plan until the transport is loaded. After loading, a new plan may only
-    omit orders that users have unloaded by hand.
+    If the `transport_ecc` is new, the answer is 201. If the plan is the same as the stored plan, the answer is 200
+    with the current transport. A different plan replaces the stored plan until the transport is loaded. After
+    loading, a new plan may only omit orders that users have unloaded by hand.
     """
     current = store.find(tx, site.warehouse_id, body.transport_ecc)
     if current is None or (current.status == INITIAL and not is_same(current, body)):
@@ -103,9 +103,9 @@ def plan_transport(tx: Transaction, site: TransportSite, body: TransportFields) 
 def move_transport(tx: Transaction, site: TransportSite, transport_ecc: str, body: TransportStatusMove) -> Record:
     """Load or deliver a transport.
 
-    Either all its orders move, or none. Its packaging goes out when the transport is loaded, and
+    Either the status of all its orders changes, or none. The packaging goes out when the transport is loaded, and
     `packaging_returned` comes in when the transport is delivered. A repeated call, or a call for an earlier
-    status, is answered with 200 and changes nothing.
+    status, changes nothing, and the answer is 200.
     """
     current = or_not_found(store.find(tx, site.warehouse_id, transport_ecc), "transport")
     apply_transport_move(tx, site, current, body)

@@ -1,4 +1,4 @@
-"""The doctor's checks of transports: their packaging is in the ledger, and each order is on one transport at a
+"""The doctor's checks of transports: the ledger has their packaging, and an order is on only one transport at a
 time.
 """
 

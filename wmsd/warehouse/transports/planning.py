@@ -1,4 +1,4 @@
-"""The plan of a transport: its allowed content, and its allowed changes before and after loading."""
+"""The plan of a transport: what it may contain, and how it may change before and after loading."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,7 +23,9 @@ TWICE: Final = "is given twice"
 
 
 def is_same(current: Planned, body: TransportFields) -> bool:
-    """Return True if the sent plan equals the stored plan. The sequence of the sales orders does not matter."""
+    """Return True if the sent plan equals the stored plan. The order in which the sales orders are listed does not
+    matter.
+    """
     return (
         (current.vehicle, current.driver) == (body.vehicle, body.driver)
         and sorted(order.code for order in current.orders) == sorted(body.order_codes)
@@ -60,9 +62,9 @@ def write_plan(tx: Transaction, site: TransportSite, body: TransportFields, curr
 
 
 def sent_references(tx: Transaction, sent: Mapping[str, Any], named: Mapping[str, Any]) -> Iterator[FieldError]:
-    """Check the orders and packaging types of a plan that also has malformed fields, and yield the errors.
+    """Yield the errors in the orders and packaging types of a plan that has malformed fields elsewhere.
 
-    In `sent`, malformed values are null.
+    `sent` is the plan, with null in place of each malformed value.
     """
     site: TransportSite = named["site"]
     ecc = sent.get("transport_ecc")
@@ -82,8 +84,8 @@ def _find_orders(
     transport_id: int | None,
     field_errors: list[FieldError],
 ) -> dict[str, Order]:
-    """Return the site's orders with these codes, by code. Add an error for each code whose order cannot be on this
-    transport. `transport_id` is None for a new transport.
+    """Return the site's orders with these codes, by code. Add an error to `field_errors` for each code whose order
+    cannot be on this transport. `transport_id` is None for a new transport.
     """
     named = store.orders_named(tx, codes, transport_id)
     here = {code: found for code, found in named.items() if found[0].warehouse_id == site.warehouse_id}
@@ -97,10 +99,10 @@ def _find_orders(
 
 
 def _cannot_be_planned(site: TransportSite, found: tuple[Order, str | None] | None) -> str | None:
-    """Return the reason why the order cannot be planned, or None.
+    """Return the reason why the order cannot be planned, or None if it can be planned.
 
-    An order of another site gets the same sentence as an unknown code, so that a site cannot find out the codes of
-    other sites.
+    The reason is the same for an order of another site and for an unknown code. So a site cannot find out the
+    codes of other sites.
     """
     if found is None:
         return "is not an order of this site"
@@ -115,11 +117,11 @@ def _cannot_be_planned(site: TransportSite, found: tuple[Order, str | None] | No
 
 
 def leave_out(tx: Transaction, site: TransportSite, body: TransportFields, current: Planned) -> None:
-    """Remove orders from the plan of a loaded transport. Users must have unloaded these orders by hand.
+    """Remove orders from the plan of a loaded transport. Users must have unloaded these orders by hand. Raise
+    Problem (409) with all reasons if the plan would change in any other way.
 
-    The packaging that went out with these orders comes back. If no order remains, all packaging comes back and the
-    transport returns to status CREAT. A loaded plan cannot change in any other way: raise Problem (409) with all
-    reasons.
+    The packaging of the removed orders comes back. If no order remains, all packaging comes back, and the
+    transport gets the status CREAT again.
     """
     kept = set(body.order_codes)
     left = [order for order in current.orders if order.code not in kept]
@@ -165,6 +167,6 @@ def _forbidden(
 
 
 def conflict_details(status: Status, requested: Requested | None) -> dict[str, object]:
-    """Return the machine-readable details of a 409 answer."""
+    """Return the details of a 409 answer, for programs."""
     allowed = [each for each in moves_from(status) if each != requested]
     return {"current": status, "requested": requested, "allowed": allowed}

@@ -93,7 +93,7 @@ class TransportPackaging(Model):
 
 
 class Transport(Recorded):
-    """A transport, as a transport planner sees it."""
+    """A transport, as a transport planner gets it."""
 
     READ_ONLY = Recorded.READ_ONLY | {"status", "orders", "packaging_returned", "loaded_at", "delivered_at"}
 
@@ -109,7 +109,7 @@ class Transport(Recorded):
 
 
 class OrderTransport(Model):
-    """A transport of a sales order, as people of the company see it."""
+    """A transport of a sales order, as users of the company get it."""
 
     transport_ecc: Label
     warehouse_id: Id
@@ -121,7 +121,7 @@ class OrderTransport(Model):
 
 
 class OrderToLoad(SalesOrder):
-    """A sales order with its destination and its transport, as a transport planner sees it."""
+    """A sales order with its destination and its transport, as a transport planner gets it."""
 
     partner_code: Code
     partner_name: Name

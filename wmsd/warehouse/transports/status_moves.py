@@ -1,5 +1,5 @@
-"""Loading and delivery of a transport: either all its orders get the new status or none, and its packaging is
-posted.
+"""Loading and delivery of a transport. Either all its orders get the new status, or none. The packaging of the
+transport is posted too.
 """
 
 from collections.abc import Iterator
@@ -38,8 +38,8 @@ NOTHING: Final = "Nothing was changed."
 def apply_transport_move(
     tx: Transaction, site: TransportSite, current: Planned, body: TransportStatusMove
 ) -> None:
-    """Load or deliver the transport, or do nothing if the call is a repetition. Raise Problem: 409 with each order
-    that forbids the call, 422 with the errors of the request.
+    """Load or deliver the transport. If the call is a repetition, change nothing. Raise Problem: 409 with each
+    order that forbids the call, 422 with the errors of the request.
     """
     moment = _occurred_at(tx.now, body)
     effect = TRANSITIONS[(current.status, body.status)]
@@ -68,8 +68,8 @@ def _occurred_at(now: datetime, body: TransportStatusMove) -> str:
 
 
 def _check_repetition(tx: Transaction, current: Planned, body: TransportStatusMove) -> None:
-    """Check the returned packaging of a repeated call. Raise Problem (409) if it differs from the packaging that
-    was recorded at the delivery.
+    """Raise Problem (409) if a repeated call has other returned packaging than the packaging that was recorded at
+    the delivery.
     """
     sent = content_of(body.packaging_returned or [])
     if sent and sent != content_of(store.packed(tx, current.id, "IN")):
@@ -100,7 +100,7 @@ def _refuse_forbidding(site: TransportSite, current: Planned, body: TransportSta
 
 
 def _forbidding(site: TransportSite, current: Planned, effect: Effect) -> Iterator[tuple[int, str]]:
-    """Yield the index of each order that forbids loading or delivering the transport, with the reason."""
+    """Yield each order that forbids loading or delivering the transport: its index and the reason."""
     for number, order in enumerate(current.orders):
         if order.status not in ORDER_MOVES[effect]:
             yield number, why_not(effect, order.code, order.status)
@@ -109,9 +109,9 @@ def _forbidding(site: TransportSite, current: Planned, effect: Effect) -> Iterat
 
 
 def _move_orders(tx: Transaction, current: Planned, effect: Effect) -> None:
-    """Change the status of the orders. Raise Problem with the errors of all orders whose status cannot change.
+    """Change the status of the orders. If some orders cannot change, raise Problem with the errors of all of them.
 
-    All changes are in one transaction, so the Problem also rolls back the changes of the other orders.
+    All changes are in one transaction. So the Problem also undoes the changes of the orders that could change.
     """
     problems: dict[int, Problem] = {}
     for number, order in enumerate(current.orders):

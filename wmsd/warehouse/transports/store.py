@@ -66,7 +66,7 @@ class Order(NamedTuple):
 
 
 class Packed(NamedTuple):
-    """Packaging of a transport, in millionths. `partner_id` is None until the packaging is posted."""
+    """Packaging of a transport. The quantity is in millionths. `partner_id` is None before the posting."""
 
     id: int
     packaging_type_id: int
@@ -78,7 +78,7 @@ class Packed(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A transport as it is stored, with the current state of its orders."""
+    """A stored transport, with the current state of its orders."""
 
     id: int
     status: Status
@@ -175,11 +175,11 @@ NAMED: Final = f"""
 def orders_named(
     tx: Transaction, codes: Iterable[str], transport_id: int | None
 ) -> dict[str, tuple[Order, str | None]]:
-    """Return the orders with these codes, by code. With each order, return the other transport that has the order
-    and is not delivered yet, or None.
+    """Return the orders with these codes, by code. Some orders may be on another transport that is not delivered
+    yet. Each order comes with this transport, or None.
 
-    The other transport is given as the text of a JSON array: [transport_ecc, warehouse_id]. `transport_id` is the
-    id of the transport that is planned, or None for a new transport.
+    The other transport is the text of a JSON array: [transport_ecc, warehouse_id]. `transport_id` is the id of the
+    transport that is planned, or None for a new transport.
     """
     rows = tx.rows(NAMED, {"codes": dumps(list(codes)), "transport_id": transport_id})
     return {row[1]: (Order(*row[:-1]), row[-1]) for row in rows}
@@ -226,7 +226,7 @@ def deliver(tx: Transaction, transport_id: int, delivered_at: str) -> None:
 
 
 def plan_again(tx: Transaction, transport_id: int) -> None:
-    """Set the transport back to status CREAT. Call this when none of its orders is loaded any more."""
+    """Set the status of the transport back to CREAT. Call this when none of its orders is loaded any more."""
     tx.execute(PLANNED_AGAIN, (transport_id,))
 
 
@@ -243,7 +243,7 @@ PACK: Final = insert_sql(
 
 
 def place(tx: Transaction, transport_id: int, order_ids: Sequence[int]) -> None:
-    """Replace the orders of the transport."""
+    """Replace the orders of the transport by `order_ids`."""
     tx.execute("DELETE FROM transport_orders WHERE transport_id = ?", (transport_id,))
     tx.executemany(PLACE, [(transport_id, order_id, position) for position, order_id in enumerate(order_ids)])
 
@@ -278,7 +278,7 @@ def pack(
 
 
 def note_posted(tx: Transaction, posted: Iterable[tuple[int, int]]) -> None:
-    """Mark packaging as posted. Each item of `posted` is (partner_id, id of the packaging)."""
+    """Mark packaging of a transport as posted. Each item of `posted` is (partner_id, id of the packaging)."""
     tx.executemany("UPDATE transport_packaging SET partner_id = ? WHERE id = ?", posted)
 
 

@@ -1,4 +1,4 @@
-"""The packaging of a transport: the lookup of its types and partners, and its posting to the ledger."""
+"""The packaging of a transport: finds its types and partners, and posts it to the ledger."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
@@ -30,11 +30,11 @@ def find_types(tx: Transaction, codes: Sequence[str], path: str, errors: list[Fi
 def find_partners(
     order_codes: Sequence[str | None], orders: Mapping[str, Order], path: str, errors: list[FieldError]
 ) -> list[int | None]:
-    """Return the partner of each packaging entry, or None for an entry with an error.
+    """Return the partner of each packaging entry, or None if the entry has an error.
 
-    `order_codes` has the order that each entry names, or None. If the entry names an order, the partner is the
-    partner of this order; otherwise it is the only partner of all orders. Add an error if the named order is not
-    on this transport, or if the entry names no order and the orders have several partners.
+    `order_codes` has for each entry the code of the order that it names, or None. The partner is the partner of
+    the named order. If the entry names no order, all orders must have the same partner. Add an error to `errors`
+    if they have several partners, or if the named order is not on this transport.
     """
     partners = {order.partner_id for order in orders.values()}
     found: list[int | None] = []
@@ -77,5 +77,7 @@ def post_packaging(
 
 
 def content_of(entries: Iterable[PackagingEntry | Packed]) -> list[tuple[str, int, str]]:
-    """Return the content of a list of packaging in a fixed order. Equal contents give equal results."""
+    """Return the types, quantities and orders of packaging entries in a fixed order. So two lists with the same
+    content give the same result.
+    """
     return sorted((entry.packaging_type_code, entry.quantity, entry.order_code or "") for entry in entries)

@@ -51,7 +51,8 @@ OUTLOOKS: Final = f"""
 
 
 class Outlook(NamedTuple):
-    """Whether a subscription has a delivery to send now (`is_due`), and when its next delivery is due after that.
+    """Whether a subscription has a delivery to send now (`is_due`), and when the next of its other deliveries
+    becomes due (`next_due`).
 
     Times are in milliseconds since 1970. An inactive subscription, or a subscription with missing credentials,
     sends nothing.
@@ -80,7 +81,8 @@ class Due(NamedTuple):
     epoch: str
     """The epoch of the company's history in which the delivery was queued."""
     sequence_gap: str | None
-    """The sequence numbers that were skipped before this delivery because an epoch begins there, such as `13-28`.
+    """The numbers that wmsd skipped directly before the number of this delivery, such as `13-28`. wmsd skips
+    numbers where a new epoch begins. None if no number was skipped.
     """
 
 
@@ -108,7 +110,9 @@ ONE: Final = f"{DUE} WHERE delivery.id = ?"
 
 
 class DuePage(NamedTuple):
-    """Deliveries of a subscription that are due now. `is_all` is True if there are no other due deliveries."""
+    """Deliveries of a subscription that are due now. `is_all` is True if `found` has all of them, apart from
+    deliveries that the caller excluded.
+    """
 
     target: Target
     found: list[Due]
@@ -116,10 +120,11 @@ class DuePage(NamedTuple):
 
 
 def due_page(tx: Transaction, subscription_id: int, taken: Sequence[int], limit: int, room: int) -> DuePage | None:
-    """Return at most `limit` due deliveries of the subscription, the longest due first, without those in `taken`.
-    Return None if the subscription is switched off or deleted, or its credentials are missing.
+    """Return at most `limit` due deliveries of the subscription, the earliest due time first. Leave out the
+    deliveries whose ids are in `taken`. Return None if the subscription is switched off or deleted, or its
+    credentials are missing.
 
-    The page ends when the bodies of its deliveries have `room` characters.
+    The page ends as soon as the bodies of its deliveries have at least `room` characters in total.
     """
     target = tx.row(TARGET_OF_ACTIVE, (subscription_id,))
     if target is None:
@@ -150,8 +155,8 @@ A_MINUTE: Final = 60_000
 
 
 def queue_test(tx: Transaction, subscription_id: int) -> Due:
-    """Queue a test event that the caller sends immediately. If the caller fails to send it, the test event is due
-    in a minute.
+    """Queue a test event, which the caller sends immediately. If the caller does not send it, it becomes due after
+    one minute.
     """
     body = {"event": TEST_EVENT, "timestamp": tx.timestamp, "data": {"webhook_id": subscription_id}}
     event = {"id": tx.ids.unique(), "event": TEST_EVENT, "timestamp": tx.timestamp, "body": dumps(body)}
@@ -173,8 +178,8 @@ SKIP_ALL: Final = """
         LIMIT :limit
     )
 """
-"""The SQL that skips open deliveries. It skips the latest deliveries of an entity first. If the limit stops it,
-each held delivery therefore still has an earlier open delivery, whose end releases it.
+"""The SQL that skips open deliveries. It starts with the latest deliveries of each entity. If it reaches the
+limit, the earliest deliveries stay open. So no held delivery waits for a skipped one.
 """
 SKIP: Final = """
     UPDATE webhook_deliveries SET status = 'skipped', due_at = NULL, skipped_because = :because
@@ -206,8 +211,8 @@ def skip(tx: Transaction, delivery_ids: Sequence[int], because: str) -> None:
 
 
 def release_next(tx: Transaction, done: Sequence[int]) -> set[int]:
-    """After the deliveries `done` have ended, make the next held delivery of the same entities due. Return the ids
-    of the subscriptions of these deliveries.
+    """Call this after the deliveries `done` have ended. Make the next held delivery of each of their entities due.
+    Return the ids of the subscriptions whose deliveries became due.
     """
     return {
         subscription_id
@@ -224,7 +229,7 @@ CLAMP: Final = f"""
 
 
 def clamp(tx: Transaction) -> int:
-    """Make deliveries due earlier whose next attempt is too far in the future, because the clock was set back.
-    Return how many deliveries were changed.
+    """Correct deliveries whose due time is too far in the future, because the clock was set back. They become due
+    earlier. Return how many deliveries were changed.
     """
     return tx.execute(CLAMP, {"now": now_in_milliseconds(tx)}).rowcount

@@ -1,4 +1,4 @@
-"""Filters the deliveries of a subscription. An index finds the deliveries, however many there are.
+"""Filters the deliveries of a subscription. An index keeps the search fast, however many deliveries there are.
 
 One of the conditions chooses the index. The other conditions are checked row by row, for a limited number of
 deliveries at a time. Deliveries are in the order in which they were queued: by time, then by id.
@@ -27,8 +27,8 @@ Record = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class DeliveryFilter:
-    """The conditions on deliveries. A delivery must meet every condition that is not None; no delivery meets an
-    empty condition. The times `since` and `until` are included.
+    """The conditions on deliveries. A delivery must meet every condition that is not None. An empty tuple matches
+    no delivery. Deliveries that were queued exactly at `since` or `until` match too.
     """
 
     subscription_id: int
@@ -61,15 +61,15 @@ OTHERS: Final = {
     "statuses": "status IN (SELECT value FROM json_each(:statuses))",
     "events": "event IN (SELECT value FROM json_each(:events))",
 }
-"""The SQL of conditions that can be checked row by row."""
+"""The SQL of the conditions that can be checked row by row, by the field of `DeliveryFilter`."""
 PLACE_OF: Final = """
     SELECT created_at FROM webhook_deliveries WHERE subscription_id = ? AND id <= ? ORDER BY id DESC LIMIT 1
 """
 
 
 def place_of(tx: Transaction, subscription_id: int, delivery_id: int) -> Place:
-    """Return the position of a delivery, even if it no longer exists. If no delivery has this id or a lower one,
-    the time of the position is BEGINNING.
+    """Return the position of a delivery. If the delivery no longer exists, the position has the time of the
+    delivery with the next lower id. If there is no such delivery either, the time is BEGINNING.
     """
     return tx.value(PLACE_OF, (subscription_id, delivery_id)) or BEGINNING, delivery_id
 
@@ -135,15 +135,15 @@ def _find(
 
 
 def _rare(condition: str) -> str:
-    """Tell SQLite's planner that few rows meet the condition. Otherwise, if the table has statistics and few
-    subscriptions, SQLite would scan the deliveries of all subscriptions and sort the result.
+    """Return the condition with a hint for SQLite's planner that few rows meet it. Without the hint, SQLite
+    sometimes scans the deliveries of all subscriptions and sorts them.
     """
     return f"likelihood({condition}, 0.0001)"
 
 
 def _plan(wanted: DeliveryFilter) -> tuple[str, list[Branch], list[str]]:
     """Return the name of the index, the searches in this index, and the conditions that are checked row by row.
-    Most deliveries have the status `delivered`, so a filter on that status excludes few rows.
+    Most deliveries have the status `delivered`, so the index of events is better than a search for this status.
     """
     if () in (wanted.statuses, wanted.events, wanted.records):
         return "", [], []

@@ -12,9 +12,9 @@ from wmsd.events.webhooks.signing import AUTHENTICATION
 
 MASK: Final = "***"
 KEPT_OF_ANSWER: Final = 1024
-"""The maximum number of characters that are stored of an answer's headers, names and values together."""
+"""The maximum number of characters that wmsd stores of all headers of an answer. Names and values both count."""
 NOT_SHOWN: Final = frozenset({"set-cookie", "set-cookie2"})
-"""Headers of answers that are masked, because someone who reads them could sign in to the receiver."""
+"""Headers of answers whose values are masked, because someone who reads them could sign in to the receiver."""
 
 
 def own_headers(
@@ -38,7 +38,9 @@ def _masked(auth_type: str, value: str) -> str:
 
 
 def of_answer(headers: Mapping[str, str]) -> str | None:
-    """Return the JSON text of the first headers of an answer, or None if the answer has none."""
+    """Return the first headers of an answer as JSON text, at most `KEPT_OF_ANSWER` characters. Return None if the
+    answer has no headers.
+    """
     kept: dict[str, str] = {}
     room = KEPT_OF_ANSWER
     for name, value in headers.items():

@@ -62,8 +62,8 @@ def count(
 
 
 def send_range(tx: Transaction, chosen: DeliveryFilter, after: int) -> Found:
-    """Queue some of the deliveries that match `chosen` again, starting after the delivery `after`. Return the
-    queued deliveries. Deliveries of one entity stay in their order.
+    """Queue deliveries that match `chosen` again: a limited number of them, starting after the delivery `after`.
+    Return the queued deliveries. Deliveries of one entity stay in their order.
     """
     found = _next(tx, chosen, after)
     given = {"ids": dumps(found.ids), "attempts": ATTEMPTS, "now": now_in_milliseconds(tx)}

@@ -119,8 +119,8 @@ def _verdict(each: Judged, now: int) -> tuple[Any, ...]:
 
 
 def _visible_results(judged: Sequence[Judged]) -> Iterator[Judged]:
-    """Return the results that must be stored in their subscription. If two successes of a subscription follow each
-    other, leave out the first, because the second overwrites it.
+    """Return the results to store in the subscriptions. Leave out a success if the next result of its subscription
+    is also a success, because the next result overwrites it.
     """
     following: dict[int, bool] = {}
     visible = []
@@ -209,8 +209,8 @@ PASS_OVER: Final = """
 
 
 def pass_over(tx: Transaction) -> None:
-    """Start the next count of failing time now. The time since the last count is not added, because nothing may be
-    sent.
+    """Leave the time since the last count out of the failing time of all failing subscriptions. Call this while
+    the company may not send, because its receivers cannot succeed during this time.
     """
     tx.execute(PASS_OVER, (tx.timestamp,))
 

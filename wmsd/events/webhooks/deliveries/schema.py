@@ -14,7 +14,7 @@ ClosedStatus = Literal["delivered", "exhausted", "skipped"]
 CLOSED_STATUSES: Final = get_args(ClosedStatus)
 WaitingReason = Literal["credentials_missing"]
 MOST_ATTEMPTS: Final = 10
-"""How many attempts the details of a delivery list: the latest ones. The number of attempts itself is not limited.
+"""The details of a delivery list at most this many attempts: the latest ones. A delivery may have more attempts.
 """
 MOST_RECORDS: Final = 20
 """The maximum number of records in one filter."""
@@ -33,8 +33,8 @@ EventName = Annotated[str, AfterValidator(_known), choice_of("EventName", EVENTS
 
 
 def records_of(value: object) -> tuple[tuple[str, int], ...]:
-    """Return the records that a filter names, as (entity, id). `sales_order:12` is one record, and `12` is every
-    record with this id. Several records are separated by commas.
+    """Return the records that a filter names, as (entity, id). `sales_order:12` is one record. `12` means the
+    records of all kinds with this id. Several records are separated by commas.
     """
     if not isinstance(value, str):
         return tuple(value)  # type: ignore[arg-type]  # already parsed

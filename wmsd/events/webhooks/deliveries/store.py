@@ -63,7 +63,7 @@ FOUND: Final = f"""
 def before(tx: Transaction, subscription_id: int, query: DeliveryQuery, position: int) -> CursorPage:
     """Return the deliveries before the position, the newest first. Position 0 is the end of the log.
 
-    A page may have fewer records than requested, or none, although more deliveries follow.
+    A page may have fewer records than requested, or may be empty, although more deliveries follow.
     """
     wanted = DeliveryFilter(subscription_id, query.status, query.event, query.record, query.since, query.until)
     found = filters.newest(tx, wanted, position, query.per_page)

@@ -1,4 +1,4 @@
-"""One attempt to send a delivery: through the guarded HTTP client, or without a socket to a test receiver."""
+"""One attempt to send a delivery: with the guarded HTTP client, or directly to a test receiver in this process."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any

@@ -33,22 +33,22 @@ AGAIN_SECONDS: Final = 1.0
 UNAVAILABLE_SECONDS: Final = 60.0
 A_STEP_BACK_SECONDS: Final = 1.0
 LONGEST_SECONDS: Final = 60.0
-"""The longest time of one scan. A longer scan is cancelled, so that a file that never answers does not delay the
-scans of other files for longer.
+"""The longest time of one scan. A longer scan is cancelled. So a file that does not answer delays the scans of
+other files at most for this time.
 """
 SHORT: Final = "webhooks of some companies cannot be checked"
-"""The log message for a scan that fails because the machine lacks memory, threads or open files. It names no
-company, so that it is logged once and not once for each company.
+"""The log message for a scan that fails because the machine lacks memory, threads or open files. The message names
+no company, so wmsd logs it only once for all companies.
 """
 AT_THE_NEXT_TICK: Final = 0
-"""A due time in the past. With it, the next tick scans the file again."""
+"""The due time 0, which is always in the past. A file with this due time is scanned at the next tick."""
 
 Companies = Callable[[], Awaitable[Mapping[int, Company]]]
 Audit = Callable[[str, str], Awaitable[None]]
 """A function that writes an audit entry. Its arguments are the action and the subject of the entry."""
 TellMissing = Callable[[Company, list[MissingCredentials]], Awaitable[None]]
-"""A function that is called when a company has other subscriptions with missing credentials than before. Its
-arguments are the company and these subscriptions.
+"""A function that reports the subscriptions of a company whose credentials are missing. Its arguments are the
+company and the list of these subscriptions. It is called when the list has changed.
 """
 
 
@@ -84,8 +84,8 @@ class DueScanner:
         self._next_due: dict[int, int | None] = {}
         """The time of the next scan by company, in milliseconds since 1970."""
         self._by_time: list[tuple[int, int]] = []
-        """A heap of scan times and company ids. An entry is ignored if `_next_due` has another time for the
-        company.
+        """A heap of scan times and company ids. An entry is outdated, and is ignored, if `_next_due` has another
+        time for the company.
         """
         self._signatures: dict[int, tuple[int, ...]] = {}
         self._unknown: set[int] = set()
@@ -106,8 +106,8 @@ class DueScanner:
     # --- when to scan -------------------------------------------------------------------------------------------
 
     async def start(self) -> None:
-        """Request a scan of every company's file. Deliveries that were being sent when the last process ended are
-        due again.
+        """Request a scan of every company's file. The scans find the deliveries that the last process had not
+        finished, because these deliveries are due again.
         """
         self._to_clamp = set(await self._companies())
         self._unknown = set(self._to_clamp)
@@ -129,9 +129,9 @@ class DueScanner:
         self._next_due[company_id] = moment
 
     async def tick(self) -> None:
-        """Request a scan of each file in which a delivery has become due, or to which another process has written.
+        """Request a scan of each file in which a delivery has become due, or which another process has changed.
 
-        Companies without due deliveries are not checked, so a tick does not take longer if there are more of them.
+        Companies without due deliveries do not make a tick slower, however many there are.
         """
         now = self._clock.now()
         if (self._latest - now).total_seconds() > A_STEP_BACK_SECONDS:
@@ -224,9 +224,11 @@ class DueScanner:
         return Scan(company_id, due, {each.target.subscription_id for each in outlooks})
 
     async def _may_have_subscriptions(self, company_id: int) -> bool:
-        """Return False if this is the first check of the company and it has no subscriptions, otherwise True.
+        """Return False if this is the first check of the company and it has no subscriptions. Otherwise return
+        True.
 
-        The first check reads the file without keeping it open, which is enough for most companies.
+        The first check does not keep the file open. For a company without subscriptions, which is the usual case,
+        no other check is needed.
         """
         if company_id not in self._unknown:
             return True
@@ -249,8 +251,8 @@ class DueScanner:
             await database.write(lambda tx: store.note_audited(tx, [each.id for each in new]))
 
     async def _report_missing_credentials(self, company: Company, found: list[MissingCredentials]) -> None:
-        """Report which subscriptions lack credentials, if this has changed since the last report. An error is only
-        logged: sending continues, and the next scan reports again.
+        """Report which subscriptions lack credentials, if this has changed since the last report. If the report
+        fails, log the error. Sending then continues, and the next scan reports again.
         """
         if found == self._missing.get(company.id, []):
             return
@@ -265,7 +267,7 @@ def _see(tx: Transaction) -> tuple[list[Outlook], list[SwitchedOff], list[Missin
 
 
 async def _skip_some(database: Database, because: str) -> bool:
-    """Skip a limited number of open deliveries. Return True if there may be more. The limit gives other companies'
-    files a turn in between.
+    """Skip a limited number of open deliveries. Return True if there may be more. The scanner can then scan other
+    files before it skips the rest.
     """
     return await database.write(lambda tx: due_store.skip_all(tx, because)) >= due_store.AT_ONCE

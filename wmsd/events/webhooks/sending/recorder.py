@@ -13,13 +13,13 @@ from wmsd.events.webhooks.deliveries import results_store
 from wmsd.events.webhooks.deliveries.results_store import Result
 
 MOST_UNWRITTEN: Final = 512
-"""The maximum number of unrecorded results of a company. Beyond it, wmsd sends nothing more for the company: a
-crash would send all unrecorded deliveries again.
+"""The maximum number of unrecorded results of a company. At this number, wmsd sends no more deliveries for the
+company until results are recorded. A crash would send all deliveries again whose results are not recorded.
 """
 AGAIN_SECONDS: Final = 1.0
 GATHERING_SECONDS: Final = 0.025
 """The pause after a group is written. All results that arrive during the pause form the next group. Large groups
-are good, because a group costs more than its rows.
+are better, because each write has a high fixed cost.
 """
 
 
@@ -27,8 +27,8 @@ class Recorder:
     def __init__(self, files: CompanyFiles, complaints: RepeatedFailures) -> None:
         self._files = files
         self._unwritten: dict[int, list[Result]] = {}
-        """The unrecorded results by company. The entry of a company exists while a task runs `groups` for it, or
-        will soon.
+        """The unrecorded results by company. A company has an entry while a task runs `groups` for it. The entry
+        is created just before the task starts.
         """
         self._has_written = asyncio.Event()
         self._complaints = complaints

@@ -24,13 +24,13 @@ from wmsd.events.webhooks.sending.throttle import PER_SUBSCRIPTION, Lane
 
 LOG = logging.getLogger("wmsd.webhooks")
 PAGE: Final = 16
-"""The number of deliveries that one read loads for each allowed attempt. It is not small, because each read costs
-as much as loading fifty more deliveries.
+"""The number of deliveries that one read loads for each allowed attempt. It is not small, because the fixed cost
+of a read is as high as the cost of fifty deliveries.
 """
 LARGEST_PAGE: Final = 262_144
 LARGEST_OF_COMPANY: Final = 16_777_216
-"""The maximum number of characters in loaded bodies: LARGEST_PAGE for one page, LARGEST_OF_COMPANY for all pages
-of a company. When a company's limit is reached, each of its subscriptions loads one delivery at a time.
+"""LARGEST_PAGE is the maximum number of characters in the bodies of one page. LARGEST_OF_COMPANY is the maximum
+for all loaded pages of a company. At this maximum, each subscription of the company loads one delivery at a time.
 """
 SILENT_SECONDS: Final = 3600.0
 """The shortest time between two log lines about the failures of one subscription."""
@@ -46,7 +46,7 @@ class SubscriptionQueue:
     receiver: Receiver
     vault: Vault
     ready: deque[Due] = field(default_factory=deque)
-    """The loaded due deliveries, the longest due first."""
+    """The loaded due deliveries, the earliest due time first."""
     size: int = 0
     """The number of characters in the bodies of `ready`."""
     reserved: int = 0
@@ -67,7 +67,9 @@ class SubscriptionQueue:
     must not fill the log.
     """
     _drops: int = 0
-    """How often the queue was emptied. If this happens during a read, the loaded deliveries are not used."""
+    """How often the queue was emptied. If the number changes during a read, the deliveries from this read are not
+    used.
+    """
 
     def __post_init__(self) -> None:
         self.lane = Lane(False, self.company_id, self.receiver.host)
@@ -92,7 +94,7 @@ class SubscriptionQueue:
 
     async def load(self, database: Database, budget: int) -> None:
         """Load the next due deliveries. `budget` is the maximum number of characters in their bodies. At least one
-        delivery is loaded, even if it is larger.
+        delivery is loaded, even if its body is larger.
         """
         self.may_have_more = False  # set before the read, because a scan may find more during the read
         self.reserved, drops = budget, self._drops
@@ -128,7 +130,9 @@ class SubscriptionQueue:
     # --- running attempts ---------------------------------------------------------------------------------------
 
     def may_begin(self, lane: Lane) -> bool:
-        """Return True if one more attempt may begin. `lane` is the lane in which the attempt has waited."""
+        """Return True if one more attempt may begin now. `lane` is the lane whose limits the attempt has acquired.
+        It must still be the lane of this queue.
+        """
         return bool(self.ready) and self.has_next and lane == self.lane
 
     def begin(self) -> Due:
@@ -153,7 +157,9 @@ class SubscriptionQueue:
             self.drop()
 
     def give_back(self, due: Due) -> None:
-        """Return a delivery that was not sent. The delivery stays due and is not sent before the next scan."""
+        """Put back a delivery that was not sent, and empty the queue. The delivery stays due, but is not sent
+        before the next scan.
+        """
         self.drop()
         self.in_flight.discard(due.id)
         self.taken.discard(due.id)
@@ -197,7 +203,7 @@ def update_queues(queues: dict[int, SubscriptionQueue], scan: Scan, vault: Vault
 
 
 def page_budget(queues: Iterable[SubscriptionQueue]) -> int:
-    """Return how many characters of bodies the next read for one of a company's queues may load."""
+    """Return how many characters of bodies the next read may load. `queues` are all queues of one company."""
     taken = sum(queue.size + queue.reserved for queue in queues)
     return max(min(LARGEST_PAGE, LARGEST_OF_COMPANY - taken), 0)
 

@@ -26,8 +26,8 @@ async def send_test(
 ) -> Callable[[Transaction], Record | None] | None:
     """Send a test event once, even if the subscription is off. Return None if there is no such subscription.
 
-    Otherwise return the unit of work that the caller must still run: it records the result and returns the
-    delivery with the answer. Raise Problem (409) if the credentials of the subscription are missing.
+    Otherwise return a unit of work, which the caller must run. This unit records the result, and returns the
+    delivery with the receiver's answer. Raise Problem (409) if the credentials of the subscription are missing.
     """
 
     async def opened_already() -> Database:

@@ -19,7 +19,8 @@ still send.
 PER_HOST: Final = 16
 """The maximum number of running attempts of a company at one host.
 
-IN_TOTAL, PER_COMPANY and PER_HOST apply twice: once to reliable attempts (see `Lane`), and once to all others.
+Each of the limits IN_TOTAL, PER_COMPANY and PER_HOST exists twice: once for reliable attempts (see `Lane`), and
+once for all other attempts.
 """
 PER_SUBSCRIPTION: Final = 16
 MOMENT_SECONDS: Final = 0.05
@@ -35,8 +36,8 @@ two limits are for all other attempts.
 
 
 class Lane(NamedTuple):
-    """A group of attempts that share their limits: those of one company to one host. `is_reliable` is True if the
-    last attempt of the subscription succeeded.
+    """A group of attempts that share their limits: they have the same company, host and `is_reliable`.
+    `is_reliable` is True if the last attempt of the subscription succeeded.
     """
 
     is_reliable: bool
@@ -58,13 +59,13 @@ class ConcurrencyLimits:
         self._in_total = {is_reliable: Semaphore(IN_TOTAL) for is_reliable in (True, False)}
         self._of_company: WeakValueDictionary[tuple[bool, int], Semaphore] = WeakValueDictionary()
         self._of_host: WeakValueDictionary[Lane, Semaphore] = WeakValueDictionary()
-        """Each limit exists as long as a task holds the limit or waits for it."""
+        """`_of_company` and `_of_host` contain a limit only as long as a task holds it or waits for it."""
 
     async def take(self, slot: Slot, lane: Lane) -> None:
-        """Wait until each limit allows one more attempt, in the order of arrival. The attempt counts until `slot`
-        is closed.
+        """Acquire the limits of `lane` and add them to `slot`. Wait until each limit allows one more attempt, in
+        the order of arrival. The attempt counts until `slot` is closed.
 
-        The limit of the host comes first, so that a task that waits for its host takes no place from others.
+        The limit of the host comes first. So a task that waits for its host does not use up the other limits.
         """
         company = lane.is_reliable, lane.company_id
         for limit in (

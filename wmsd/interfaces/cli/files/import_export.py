@@ -50,7 +50,7 @@ SPOOLED_BYTES = 16 * 1024 * 1024
 The export is complete before it is printed, so a slow reader does not block the database.
 """
 KINDS_NAMED = "\b\n" + textwrap.fill(f"KIND is one of {', '.join(KINDS)}.", 76, break_on_hyphens=False)
-"""The help line with the names of the kinds.
+"""The line of the help that lists the kinds.
 
 The line is wrapped here, because click would break the names at their hyphens.
 """
@@ -243,8 +243,8 @@ def _ask(
     options: Options,
     errors_file: Path | None,
 ) -> NoReturn:
-    """End the command with status 1. Print the question about the decimal mark, and the errors that occur with
-    both decimal marks. `opened` opens a staging area.
+    """Print the question about the decimal mark, and the errors that occur with both decimal marks. Then end the
+    command with status 1. `opened` opens a staging area.
     """
     errors = FirstErrors()  # without disk space for a copy, only the question is printed
     with suppress(StorageError), closing(opened()) as staging:

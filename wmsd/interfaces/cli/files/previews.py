@@ -101,9 +101,9 @@ def question_sentences(guessed: Guess, errors: FirstErrors, errors_file: Path | 
 
 
 def _refusal(guessed: Guess) -> str:
-    """Return the question about the decimal mark.
+    """Return the question about the decimal mark, with the two options that can answer it.
 
-    If a cell of the file suggests a decimal mark, the question offers this mark first.
+    If a cell of the file suggests a decimal mark, the option for this mark comes first.
     """
     is_shown = guessed.evidence is not None
     first, second = sorted(MARKS, key=lambda mark: is_shown and mark != guessed.form.decimal)
@@ -148,7 +148,7 @@ def _in_words(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _lines_in_words(lines: dict[str, Any]) -> str:
-    """Return a text with the lines that the document loses (-) and gets (+)."""
+    """Return a text with the removed lines (-) and the added lines (+) of a document."""
     parts = []
     for sign, named, more in (("-", lines["go"], lines["more_go"]), ("+", lines["come"], lines["more_come"])):
         parts += [f"{sign} {each}" for each in named]

@@ -40,8 +40,7 @@ def command_completer() -> Complete:
 def completing_anywhere(data: Path, config_file: Path | None) -> Complete:
     """Return a function that adds --data and --config to the commands in a text, for pages and alerts.
 
-    The function always adds these options, because readers may type the commands in another folder or environment
-    than that of the server.
+    The function always adds these options. Readers may work in another folder or environment than the server.
     """
     files = {"--data": data} if config_file is None else {"--data": data, "--config": config_file}
     return _by({option: _quoted(file) for option, file in files.items()})
@@ -58,7 +57,7 @@ def _quoted(file: Path) -> str:
 def _given(context: click.Context | None) -> Mapping[str, str]:
     """Return the values of --data and --config that were given on the command line, by option.
 
-    Values from the environment are left out, because the suggested command finds the same environment.
+    Values from environment variables are left out, because the suggested command will find the same variables.
     """
     if context is None:
         return {}
@@ -70,7 +69,7 @@ def _given(context: click.Context | None) -> Mapping[str, str]:
 
 
 def completed(text: str, given: Mapping[str, str]) -> str:
-    """Return the text with the missing options added to its commands.
+    """Return the text with the missing options added to its commands. `given` has the value of each option.
 
     The options are inserted after the command's name, because a sentence does not show where its arguments end.
     """
@@ -91,7 +90,8 @@ def completed(text: str, given: Mapping[str, str]) -> str:
 def command_in(found: re.Match[str]) -> tuple[int, set[str]]:
     """Return the position in the text after the command's name, and the names of the command's options.
 
-    `found` is a match of SUGGESTED. If the command does not have both --data and --config, return an empty set.
+    `found` is a match of SUGGESTED. The returned set is empty if the command does not have both --data and
+    --config.
     """
     from wmsd.interfaces.cli.kit.subcommand_names import WithOthers
 

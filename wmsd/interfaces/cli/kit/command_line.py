@@ -53,9 +53,11 @@ class CommandLine:
     mistakes: Sequence[str] = ()
     """The errors in the settings. Settings with an error are left out of `settings`."""
     old_places: Sequence[str] = ()
-    """Sentences about files that are still where an earlier version had them, and what to do about them."""
+    """Sentences about files that are still in the places of an earlier version. The sentences also say what to do.
+    """
     two_places: Sequence[str] = ()
-    """Sentences about backups of this installation in two folders. A server would use only one of the folders."""
+    """Sentences about this installation's backups, if they are in two folders. A server would use only one folder.
+    """
 
     @property
     def backups(self) -> Path:
@@ -93,7 +95,7 @@ class CommandLine:
 
         A running server locks its files. A command must ask over this connection for each file that it uses, and
         the server releases the file. None means that there is no server, or that the server does not lock its
-        files. If there is no server, no server can start before the context ends.
+        files. If there is no server, none can start as long as the context is open.
         """
         self.find()
         with beside_a_server(self.folder) as loan:
@@ -102,8 +104,8 @@ class CommandLine:
     def run_with(self, loan: Loan | None, work: Callable[[Installation], Awaitable[Result]]) -> Result:
         """Open the installation, run `work` with it, and return the result.
 
-        `loan` is the connection to a running server, which is asked to release each file that the work uses. It is
-        None if no file needs to be released.
+        `loan` is the connection to a running server, which is asked to release each file that `work` uses. `loan`
+        is None if no file needs to be released.
         """
         if loan is not None:
             loan.borrow(self.folder.platform_file)
@@ -166,7 +168,9 @@ class CommandLine:
 
     @contextmanager
     def explain_denied_access(self) -> Iterator[None]:
-        """Raise StorageError if access is denied because another user owns the data folder."""
+        """If access is denied inside the context because another user owns the data folder, raise StorageError
+        instead.
+        """
         try:
             yield
         except PermissionError as error:

@@ -40,9 +40,9 @@ paging_options: Final[tuple[Option, ...]] = (
 
 
 def options_of(*options: Option) -> Option:
-    """Return a decorator that adds the options to a command in this order.
+    """Return a decorator that adds the options to a command, in the given order.
 
-    Python applies decorators from the last to the first.
+    Python applies decorators from the last to the first, so this function applies the last option first.
     """
 
     def give(command: Any) -> Any:
@@ -63,7 +63,7 @@ def say_page(rows: list[dict[str, Any]], total: int, page: int, as_json: bool, e
 async def company_database(installation: Installation, code: str) -> Database:
     """Return the company's database.
 
-    If the database cannot be opened, raise StorageError. Its message is the one that a server would log.
+    If the database cannot be opened, raise StorageError with the message that a server would log.
     """
     logging.getLogger("wmsd.companies").addHandler(logging.NullHandler())
     company = await installation.platform.read(lambda tx: companies.company_of_code(tx, code))

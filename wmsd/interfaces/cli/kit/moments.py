@@ -42,7 +42,8 @@ class Moment(click.ParamType[datetime]):
 def moment_option(name: str, help_text: str) -> Callable[[Any], Any]:
     """Return an option for a moment.
 
-    The option's value is a text in the format of records, so that texts compare as moments do.
+    The command receives the moment as text in the format of records. Such texts sort in the order of their
+    moments.
     """
     return click.option(name, type=Moment(), metavar="TIME", callback=_as_text, help=f"{help_text}: {FORMS}.")
 

@@ -28,17 +28,17 @@ LONGEST_NAME: Final = 64
 MAKE_ADMIN: Final = "wmsd user create EMAIL --role platform-admin --link"
 RESET_PASSWORD: Final = "wmsd user reset-password"
 OF_VALUE: Final = ("is taken", "is not a", "is not known")
-"""Error texts that begin like this are about the value of an option, such as an unknown code. Therefore the value
-is printed before the error.
+"""The beginnings of error texts about the value of an option, such as an unknown code. For such an error, the
+value is printed before the text.
 """
 FIELD: Final = "field_"
 """The prefix of the Python parameter names of options that set a field. The prefix prevents conflicts with the
 names of other parameters.
 
-If an option with this prefix is repeated, errors do not print its values.
+If a user repeats an option with this prefix, errors do not contain its values.
 """
 OF_CODES: Final = re.compile("_codes?$")
-"""The end of field names that is left out in options: `partner_code` becomes `--partner`."""
+"""The end of a field name that the option leaves out: `partner_code` becomes `--partner`."""
 
 
 def at_the_command_line() -> Actor:
@@ -118,7 +118,8 @@ def _as_typed(path: str, text: str) -> str:
 
 
 def _begins_with_one(text: str, values: Sequence[object]) -> bool:
-    """Return True if the text begins with one of the values, or with a code in one of them.
+    """`values` are the values of an option. Return True if the error text begins with one of them, or with a code
+    in one of them.
 
     A value may be a list of several codes.
     """

@@ -33,7 +33,8 @@ def progress_bar(label: str) -> Iterator[Tell]:
 def to_server(doing: str) -> Tell:
     """Return a function that reports progress as lines of JSON on standard output.
 
-    The function prints a line for each new name, and for the same name at most one line every LEAST_SECONDS.
+    The function prints a line when the name in the progress changes. While the name stays, it prints at most one
+    line every LEAST_SECONDS.
     """
     last: tuple[str, float] = "", 0.0
 

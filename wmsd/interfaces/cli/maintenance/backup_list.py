@@ -34,7 +34,7 @@ def backup_columns(rows: list[dict[str, Any]], own: str | None) -> list[dict[str
     """Return the rows for the table of `wmsd backup list`. Leave out the column `error`. Leave out `lacks` and
     `company` if they are empty in every row.
 
-    `own` is the id of this installation. If it is None, the table has the codes of the companies.
+    `own` is the id of this installation. If it is None, the table also has the codes of the companies.
     """
     hidden = {
         "error",

@@ -173,10 +173,10 @@ def verify(
 
 
 def _note_proof(command_line: CommandLine, path: Path, proof: Proof) -> None:
-    """Store the result of the verification, but only if the archive is in the backup folder of the settings. The
-    verification of a copy in another folder says nothing about the original archive.
+    """Store the result of the verification, but only if the archive is in the backup folder of the settings. A
+    copy in another folder says nothing about the original archive.
 
-    For the last scheduled backup, the result counts like a scheduled verification.
+    If the archive is the last scheduled backup, the result counts like a scheduled verification.
     """
     if path.resolve().parent != command_line.backups.resolve() or proof.is_whole is None:
         return
@@ -286,8 +286,7 @@ def _run_scheduled(command_line: CommandLine, is_now: bool, has_progress: bool) 
 
 
 def _elsewhere(command_line: CommandLine, folder: BackupFolder) -> str:
-    """If the last backup is in another folder than the present backup folder of the settings, return a sentence
-    that says where it is.
+    """Return a sentence that says where the last backup is, if it is not in the backup folder of the settings.
 
     The sentence begins with a space. In all other cases return "".
     """
@@ -299,8 +298,8 @@ def _elsewhere(command_line: CommandLine, folder: BackupFolder) -> str:
 
 
 def _newest(folder: BackupFolder, installation: str | None, elsewhere: str) -> Path:
-    """Return the newest backup of the installation with the id `installation`, or the newest of all backups if the
-    id is None. Raise StorageError if there is none.
+    """Return the newest backup of the installation with the id `installation`. If the id is None, return the
+    newest of all backups. Raise StorageError if there is none.
 
     `elsewhere` is a sentence to add to the error if the folder has no backup at all.
     """
@@ -324,8 +323,8 @@ def _installation_of(path: Path, otherwise: str | None) -> str | None:
 
 
 def _folder_of(command_line: CommandLine, name: Path) -> BackupFolder:
-    """Return the folder of the file `name`. If the folder is missing, it will be created only if it is the backup
-    folder of the settings.
+    """Return the folder of the file `name`. Only the backup folder of the settings may be created later if it is
+    missing.
     """
     is_of_settings = name.parent.resolve() == command_line.backups.resolve()
     return BackupFolder(name.parent, within=None if is_of_settings else name)

@@ -30,9 +30,10 @@ NOTHING_ELSE: Final = "no other problems found"
 def diagnose_installation(
     command_line: CommandLine, examination: Examination, measured: bool = True
 ) -> list[Finding]:
-    """Return the findings about the installation. Call `examination.companies` first, which reads `platform.db`.
+    """Return the findings about the installation. The caller must first call `examination.companies`, which reads
+    `platform.db`.
 
-    `measured` is passed to `diagnose`: True also runs the slow checks.
+    If `measured` is True, the slow checks run too.
     """
     folder, now = command_line.folder, datetime.now(UTC)
     situation = Situation(
@@ -57,7 +58,7 @@ def diagnose_installation(
 def find_data(command_line: CommandLine) -> None:
     """Print the path of the data folder. Raise StorageError if the folder has no files to examine.
 
-    The folder may have companies' files without a `platform.db`.
+    A folder with companies' files is accepted even if it has no `platform.db`.
     """
     folder = command_line.folder
     is_of_backups = not any(folder.companies.glob("*.db")) and any(folder.path.glob("*.tar.gz"))
@@ -112,7 +113,7 @@ def print_findings(
 ) -> None:
     """Print the findings with their remedies.
 
-    In a dry run, a finding that `--fix` can fix has only the fix as its remedy.
+    In a dry run, print only the fix as the remedy of a finding that `--fix` can fix.
     """
     for finding in found:
         sentence = fix_sentence(finding)

@@ -93,7 +93,9 @@ def restore_sentences(manifest: Manifest, done: Restored, data: Path, backups: P
 
 
 def sentence_of_access(moment: str) -> str:
-    """Return the sentence about access that may have come back, because it was revoked after `moment`."""
+    """Return the sentence about access that was revoked after `moment`. After the restore, this access may work
+    again.
+    """
     return (
         f"wmsd does not know which access was revoked or disabled after {moment}: such users, sites and "
         "tokens may have access again. `wmsd recovery list` lists them, until you confirm or end each."

@@ -32,7 +32,7 @@ from wmsd.maintenance.upgrades.switch_program import ChangeOver
 
 LEAST_SECONDS: Final = 60.0
 TIMES_REHEARSED: Final = 10
-"""How many times longer than the trial run the real upgrade may take, because the machine may be busy."""
+"""The real upgrade may take this many times as long as the trial run, because the machine may be busy."""
 
 
 @click.command("upgrade")
@@ -145,9 +145,9 @@ def _new_program(
 
 
 def _ask_for_settings(command_line: CommandLine, program: ProgramFile, server: Serving | None) -> None:
-    """Raise StorageError if the new program refuses the settings.
+    """Let the new program check the settings. Raise StorageError if it refuses them.
 
-    The new program checks the address of the running server too, because it may come from the option --listen.
+    It checks the address of the running server too, which may come from the option --listen.
     """
     env = {} if server is None or not server.address else {"WMSD_SERVER_LISTEN": server.listen}
     if _new_program(command_line, program, "config", "check", env=env).returncode != 0:
@@ -197,7 +197,7 @@ def _begin(
     loan: Loan | None,
     seconds: float,
 ) -> ChangeOver | None:
-    """Begin to replace the program of the running server. Return the ChangeOver, which can be followed to its end.
+    """Begin to replace the program of the running server. Return the ChangeOver, whose `finish` waits for the end.
 
     If no server runs, put the new program in place and return None. The next start then migrates the files.
     """
@@ -219,9 +219,9 @@ def _begin(
 
 
 def _why_not_healthy(command_line: CommandLine, was_healthy: bool, serving: Serving) -> str | None:
-    """Return why the new server is not healthy, or None if it is.
+    """Return why the new server is not healthy, or None if it is healthy.
 
-    Return None too if the previous server was not healthy.
+    If the previous server was not healthy either, return None.
     """
     has_tls = serving.has_tls(command_line.settings.server)
     found = ask_health(serving, has_tls)

@@ -70,8 +70,8 @@ The arguments are a transaction, the document's id, the new status, and further 
 
 
 def document_command(kind: DocumentKind, move: Move | None = None, *options: Option) -> click.Group:
-    """Return the group of commands for a kind of document. `move` changes the status for the command `status`, and
-    `options` are its additional options.
+    """Return the group of commands for a kind of document. The command `status` calls `move` to change the status
+    of a document, and has the additional `options`.
     """
     table, reading = kind.table, kind.reading
     documents = Documents(
@@ -130,8 +130,8 @@ def _move(
 
 
 def with_packaging(change: Callable[..., Record], where: str) -> tuple[Move, Option]:
-    """Return a function that moves a document with `change` and records its packaging, and the option that gives
-    the packaging.
+    """Return a function that changes the status of a document with `change`, and records its packaging. Also
+    return the command option that gives the packaging.
 
     `where` completes the sentence "Returnable packaging that …" in the option's help.
     """
@@ -177,8 +177,8 @@ def _line(text: str, path: str, errors: FieldErrors) -> dict[str, object]:
 
 
 def _place(path: str, given: tuple[str, ...]) -> str:
-    """Return the option that gave the field at `path`: `packaging.0.quantity` becomes `--packaging EUR=x:
-    quantity`.
+    """Return the name of the field at `path` for errors, with its option: `packaging.0.quantity` becomes
+    `--packaging EUR=x: quantity`.
     """
     name, _, rest = path.partition(".")
     if name != "packaging" or not rest:

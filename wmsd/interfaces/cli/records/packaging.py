@@ -42,7 +42,7 @@ BALANCE: Final = {
     "quantity": "quantity",
     "updated_at": "updated_at",
 }
-"""The columns of the list of balances, each with the field of the record that it displays."""
+"""The printed columns of the list of balances. The value is the field of the record that the column shows."""
 MOVEMENT: Final = {
     "code": "code",
     "type": "packaging_type_code",
@@ -150,7 +150,9 @@ def record_packaging(command_line: CommandLine, /, code: str, quantity: str, as_
 
 
 def _with_number(values: Row, quantity: str) -> tuple[Row, FieldErrors]:
-    """Return the values with the quantity as a number, and the errors of the quantity's text."""
+    """Return the values with the quantity as a number. Also return the errors, if the text `quantity` is not a
+    valid number.
+    """
     try:
         return {**values, "quantity": READ_QUANTITY(quantity)}, {}
     except ValueError as error:
@@ -170,8 +172,8 @@ def _list(
     as_json: bool,
     **given: Any,
 ) -> None:
-    """Print one page of a list. `page_of` reads the page, and `model` is its query. `given` has the fields of the
-    query.
+    """Print one page of a list. `page_of` reads the page, and `model` is the class of its query. `given` has the
+    values of the query's fields.
 
     `columns` maps the name of each printed column to the field of the record.
     """

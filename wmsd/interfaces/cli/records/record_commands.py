@@ -68,7 +68,7 @@ Values = Mapping[str, object]
 class RecordKind:
     """A kind of record that people name by a code, with the operations that read it.
 
-    `listed` has the columns of a list for people.
+    `listed` has the columns that `list` prints in its table (not in JSON).
     """
 
     noun: str
@@ -127,10 +127,10 @@ class RecordCommands(RecordKind):
         return options_of_body(self.change)
 
     def find(self, tx: Transaction, named: str, company: str) -> int:
-        """Return the id of the record with this code. `id:7` names the record with the id 7.
+        """Return the id of the record that `named` names: by its code, or by its id in a form such as `id:7`.
 
-        Raise Problem (404) if there is no such record. A number alone is never read as an id, because a mistyped
-        code would then name another record.
+        Raise Problem (404) if there is no such record. A plain number is always read as a code. If it could also
+        be an id, a mistyped code could select another record.
         """
         try:
             return super().find(tx, named, company)
@@ -350,9 +350,9 @@ def _body(
 ) -> Input:
     """Return the validated body of the operation. If there are errors, raise one Problem with all of them.
 
-    `given` maps each field to its value; a field that refers to another record has its code. `unread` has the
-    errors of options that are not valid. `named` has the record's id, and is empty for a new record. `current` has
-    the present values of the record to change, or is None.
+    `given` maps each field to its value. If a field refers to a record, its value is the code of this record.
+    `unread` has the errors of options that are not valid. `named` has the id of the record to change, and is empty
+    for a new record. `current` has the present values of the record to change, or is None.
     """
     values, errors = _with_ids(tx, given, unread)
     sent = laid_over(current or {}, nest_address(values))
@@ -368,7 +368,7 @@ def _body(
 
 
 def _with_ids(tx: Transaction, given: Values, unread: FieldErrors) -> tuple[Values, FieldErrors]:
-    """Replace the codes of other records by their ids, and return the values. Also return the errors: the errors
+    """Return the values in `given`, with ids in place of the codes of other records. Also return the errors: those
     in `unread`, and an error for each unknown code.
     """
     values, errors = dict(given), dict(unread)

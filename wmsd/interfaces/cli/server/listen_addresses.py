@@ -44,9 +44,10 @@ def try_listening_as_set(settings: Settings) -> None:
 
 @asynccontextmanager
 async def listening_to_scrapes(app: web.Application, settings: Settings) -> AsyncIterator[str | None]:
-    """Listen at the address for metrics, and yield it, or None if no such address is set.
+    """Listen at the separate address for metrics, and yield this address. If the settings have no such address,
+    yield None.
 
-    Raise StorageError if this fails.
+    Raise StorageError if listening fails.
     """
     async with AsyncExitStack() as stack:
         with _explain_listen_failure(settings.metrics.listen, " for metrics", METRICS):
@@ -71,7 +72,7 @@ def _explain_listen_failure(listen: str, what_for: str = "", setting: str = SERV
 
 
 def _reason(error: OSError | UnicodeError) -> str:
-    """Return only the system's reason, because asyncio wraps it in a longer sentence."""
+    """Return the system's reason for the error, without the longer sentence that asyncio puts around it."""
     if isinstance(error, UnicodeError):
         return "this host name is not possible"
     number = error.errno or 0

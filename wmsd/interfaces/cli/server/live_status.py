@@ -18,7 +18,7 @@ NONE_RUNS: Final = "no server answers"
 
 
 def figure_rows(figures: ServerFigures) -> dict[str, Any]:
-    """Return the lines of the output, by their names."""
+    """Return the lines of the output as a dict. The keys are the names of the lines."""
     minute, logs, waiting = figures.last_minute, figures.logs, figures.deliveries
     seconds, number = waiting.oldest_seconds, waiting.without_credentials
     oldest = "" if seconds is None else f", the oldest for {timedelta(seconds=int(seconds))}"
@@ -55,8 +55,8 @@ def _most_work(figures: ServerFigures) -> str:
 
 
 def companies(figures: ServerFigures) -> dict[str, Any]:
-    """Return the lines about companies whose files cannot be used or cannot be written. The keys are
-    their names.
+    """Return the lines about companies whose files cannot be used or cannot be written, as a dict. The keys are
+    the names of the lines.
     """
     found = {"cannot be used": figures.companies.unavailable, "cannot be written": figures.companies.read_only}
     return {name: _named(codes) for name, codes in found.items() if codes}

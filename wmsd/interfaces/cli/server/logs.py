@@ -124,8 +124,8 @@ def _show_files(path: Path, wanted: LogFilter, most: int | None, follow: bool, a
 
 
 def _show_journal(wanted: LogFilter, most: int | None, follow: bool, as_json: bool) -> None:
-    """Print the lines of the journal. If there are filters, read the journal without a limit of lines, and apply
-    the filters before choosing the last lines.
+    """Print the lines of the journal that match the filters. If there are filters, read the journal without a
+    limit of lines, because only matching lines count.
     """
     is_filtered = bool(wanted.level or wanted.company or wanted.request)
     asked = journal.command(wanted.since, None if is_filtered else most, follow)

@@ -41,7 +41,7 @@ create_option = click.option(
 def may_be_made(command_line: CommandLine, create: bool) -> None:
     """Ask whether the data folder may be created, if it does not exist yet and other files are there.
 
-    Raise StorageError if the answer is no, if there is nobody to ask, or if the folder above it is missing.
+    Raise StorageError if the answer is no, if there is nobody to ask, or if the parent folder is missing.
     """
     folder = command_line.folder
     # if only platform.db is missing, no new data folder is created

@@ -289,12 +289,14 @@ def _started(command_line: CommandLine, installation: Installation) -> Started:
 
 
 def _own_command(command_line: CommandLine, *command: str) -> list[str]:
-    """Return the words that run `command` of this program on this installation, in a process beside the server."""
+    """Return the command line that runs `command` of this program on this installation, in a process beside the
+    server.
+    """
     return own_program.command(*command, data=command_line.folder.path, config_file=command_line.config_file)
 
 
 async def _go_on(app: web.Application) -> None:
-    """Load the pages and other parts that the first requests do not need. Wait a moment before, so that the first
+    """Load the pages and other parts that the first requests do not need. First wait a moment, so that the first
     requests are not delayed.
     """
     await asyncio.sleep(FIRST_REQUESTS_SECONDS)

@@ -155,8 +155,8 @@ def _of_clock(folder: DataFolder) -> Iterator[str]:
 
 
 def _of_keys(command_line: CommandLine, record: BackupRecord, shown: dict[str, Any]) -> Iterator[str]:
-    """Add to `shown` how the keys are protected against the loss of this machine. Yield a sentence if they would
-    be lost.
+    """Add to `shown` how the keys are protected against the loss of this machine. Yield a sentence if the keys
+    would be lost with this machine.
     """
     known = known_keys(command_line.folder)
     if known is None:
@@ -177,9 +177,8 @@ def _of_missing_files(folder: DataFolder, companies: Mapping[int, str]) -> Itera
 
 
 def _silent(folder: DataFolder, server: Serving | None) -> Serving | None:
-    """Return `server` if it is running and ought to report metrics. Return None for every other server.
-
-    This is called only if `server` has reported no metrics.
+    """Call this if `server` has reported no metrics. Return `server` if it is running and should have reported
+    them. Otherwise return None.
     """
     tells = server is not None and server.is_ready and server.lends and server.version == __version__
     return server if tells and folder.server() == server else None
@@ -238,7 +237,9 @@ def _of_recovery(folder: DataFolder, figures: ServerFigures | None, shown: dict[
 
 
 def _remembered(folder: DataFolder, count: int, is_served: bool) -> dict[str, str]:
-    """Return what the last server stored: the number of open alerts, and the result of the last examination."""
+    """Return what the running server, or otherwise the last server, has stored: the number of open alerts, and the
+    result of the last examination.
+    """
     known = "" if is_served else f" for the last server{as_of(folder.path)}"
     shown = {"alerts": f"{count} open{known}: see wmsd alerts" if count else "none"}
     last = read_examination(folder.path)

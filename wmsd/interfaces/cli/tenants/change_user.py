@@ -45,7 +45,7 @@ email_argument = click.argument("email")
 
 
 def _abilities(_: click.Context, __: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the abilities for the values of --ability: each value is an ability, or the name of a set of
+    """Return the abilities that the values of --ability name. Each value is the name of an ability or of a set of
     abilities.
     """
     return tuple(with_sets(names))
@@ -104,7 +104,9 @@ def show_user(command_line: CommandLine, email: str, as_json: bool) -> None:
 
 
 def user_of(tx: Transaction, email: str) -> User:
-    """Return the user with this e-mail address, also a disabled one. Raise Problem (404) if there is none."""
+    """Return the user with this e-mail address, even if the user is disabled. Raise Problem (404) if there is
+    none.
+    """
     return or_not_found(store.user_by_email(tx, email), f"user as {email}")
 
 
@@ -261,7 +263,7 @@ def delete_user(command_line: CommandLine, email: str, yes: bool) -> None:
     """
 
     def look(tx: Transaction) -> None:
-        """Raise Problem if the user is the last admin. This happens before the user is asked to confirm."""
+        """Raise Problem if the user is the last admin. Call this before the confirmation question."""
         last_admin.check_not_last(tx, user_of(tx, email))
 
     if not yes:

@@ -231,7 +231,7 @@ def _secret(command_line: CommandLine, file: Path, passphrase_file: Path | None)
 
 @contextmanager
 def _named(code: str) -> Iterator[None]:
-    """If the work inside finds that the code is taken, raise another Problem. This one names the code and the
+    """If the work inside the context fails because `code` is taken, raise a Problem that names `code` and the
     option --code.
 
     The user may not know the code, because the code comes from the archive.

@@ -119,8 +119,8 @@ async def _company_with_file(installation: Installation, code: str) -> Company |
 def _begun(command_line: CommandLine, loan: Loan | None, code: str) -> deleting.Deletion | None:
     """Begin the deletion, and return it. From now on nobody can use the company.
 
-    First remove the files that interrupted deletions have left. If this was all that was left to delete, return
-    None.
+    First remove the files that interrupted deletions have left. If nothing else of the company is left to delete,
+    return None.
     """
     if loan is not None:
         loan.borrow(command_line.folder.platform_file)

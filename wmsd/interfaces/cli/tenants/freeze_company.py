@@ -1,4 +1,4 @@
-"""The freeze of a company of this installation, for `wmsd company export --freeze`, `move` and `thaw`."""
+"""Freezes and thaws a company of this installation, for `wmsd company export --freeze`, `move` and `thaw`."""
 
 import logging
 import shlex
@@ -17,7 +17,7 @@ from wmsd.tenants.companies import actions
 def freeze(command_line: CommandLine, loan: Loan | None, code: str) -> Freeze:
     """Freeze the company, and return a Freeze. Raise Problem (404) or StorageError if this fails.
 
-    If this call raises an error, it has not frozen the company.
+    After an error, the company is not frozen, unless it was frozen before.
     """
     if loan is not None:
         return Freeze(**loan.ask(FREEZE, [code, at_the_command_line().name], FREEZE_SECONDS))
@@ -35,10 +35,10 @@ def freeze(command_line: CommandLine, loan: Loan | None, code: str) -> Freeze:
 
 @contextmanager
 def company_freeze(command_line: CommandLine, loan: Loan | None, code: str) -> Iterator[Freeze]:
-    """Freeze the company, and leave it frozen when the work inside succeeds.
+    """Freeze the company, and leave it frozen if the work inside the context succeeds.
 
-    If the work fails, a freeze that began here ends, and an earlier freeze stays. A note says which of the two
-    happened.
+    If the work fails, end the freeze, unless the company was already frozen before. Then print whether the company
+    is still frozen.
     """
     done = freeze(command_line, loan, code)
     try:

@@ -28,9 +28,10 @@ class Tick(NamedTuple):
 
 
 def of_folder(home: Standing, there: Standing, data: str) -> Iterator[Tick]:
-    """Yield the checklist if the user has named the data folder of the other installation.
+    """Yield the checklist for a move to an installation whose data folder the user has named.
 
-    `data` is the text of the options that name the other installation in a command.
+    `home` is the state of the company here, and `there` its state in the other installation. The commands in the
+    checklist contain `data`, the options that name the other installation.
     """
     code, new_code = home.company.code, there.company.code
     yield _frozen(home)
@@ -45,10 +46,10 @@ def of_folder(home: Standing, there: Standing, data: str) -> Iterator[Tick]:
 
 
 def of_address(home: Standing, found: OverHttp, new_code: str) -> Iterator[Tick]:
-    """Yield the checklist if the user has named the address of the other installation. `found` has the answers of
-    its API.
+    """Yield the checklist for a move to an installation whose address the user has named.
 
-    If the API does not answer a question, the entry says what to do in the other installation.
+    `home` is the state of the company here, and `found` has the answers of the other installation's API. If the
+    API does not answer a question, the checklist says what a person must do in the other installation.
     """
     yield _frozen(home)
     if found.company_id is None:

@@ -1,6 +1,4 @@
-"""The work of `wmsd company move`: a company moves to another installation, in one command or with a file in
-between.
-"""
+"""The work of `wmsd company move`. A company moves directly to another installation, or through a file."""
 
 import secrets
 import shlex
@@ -132,7 +130,7 @@ def _into_folder(command_line: CommandLine, asked: Moving, target: Path) -> None
 
 
 def _check_other(command_line: CommandLine, other: CommandLine) -> None:
-    """Raise StorageError if the other data folder is this installation, or a copy of it."""
+    """Raise StorageError if the other data folder belongs to this installation, or to a copy of it."""
     here, there = (each.read(store.installation, is_again=True) for each in (command_line, other))
     if here == there:
         raise StorageError(
@@ -150,8 +148,9 @@ def _home(command_line: CommandLine, code: str) -> tuple[Standing, Owner]:
 
 
 def _check_folder(other: CommandLine, home: Standing, origin: Owner, asked: Moving) -> bool:
-    """Print the checklist, and return True if an entry is open. Raise StorageError if the company is not in the
-    other data folder.
+    """Print the checklist, and return True if an entry is open.
+
+    `other` is the other data folder. Raise StorageError if it does not contain the company.
     """
 
     async def look(installation: Installation) -> Standing | None:

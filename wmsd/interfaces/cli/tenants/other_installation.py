@@ -1,4 +1,4 @@
-"""The other installation of a move: a data folder on this machine, or an address that is asked over its API."""
+"""The other installation of a move. It has a data folder on this machine, or an API at an address."""
 
 import json
 import time
@@ -22,7 +22,7 @@ AGAIN_SECONDS: Final = 0.2
 FIRST_LIST: Final = f"{LISTED['articles']}?per_page=1"
 LONGEST_TOKEN: Final = 4096
 NOT_ALLOWED: Final = (403, 404)
-"""The statuses of the API if a module is off, or if the token lacks an ability."""
+"""The HTTP statuses with which the API refuses a request if a module is off, or if the token lacks an ability."""
 
 
 def in_folder(folder: Path, config: Path | None) -> CommandLine:
@@ -70,9 +70,9 @@ def token_in(file: Path) -> str:
 
 
 def ask_address(address: str, token: str, code: str, last_event: str | None) -> OverHttp:
-    """Ask the API at the address about the company.
+    """Ask the API at the address about the company with this code, and whether it knows the event `last_event`.
 
-    Raise StorageError if wmsd does not answer there, or refuses the token.
+    Raise StorageError if wmsd does not answer at the address, or if it refuses the token.
     """
     asking = _Asking(address, token)
     known = asking.needed("/api/companies")["data"]
@@ -152,7 +152,7 @@ class _Asking:
 
 
 class _Unmoved(urllib.request.HTTPRedirectHandler):
-    """A handler that follows no redirect, so that the token is sent to no other address."""
+    """A handler that does not follow redirects, so that the token is never sent to another address."""
 
     def redirect_request(self, *_: Any) -> None:
         return None

@@ -1,6 +1,6 @@
-"""The rows of `wmsd webhook` for people.
+"""The rows of the tables that `wmsd webhook` prints.
 
-Answers of receivers are not trusted: they must not control a terminal.
+The rows contain answers of receivers. Control characters are replaced, because they could control the terminal.
 """
 
 from typing import Any, Final
@@ -49,7 +49,7 @@ def _waits(record: Row) -> str | None:
 
 
 def attempt_rows(record: Row) -> list[Row]:
-    """Return the attempts of a delivery, the newest first, like the list of deliveries."""
+    """Return a row for each attempt of a delivery, with the newest attempt first."""
     return [
         {
             "delivery": record["id"],
@@ -65,13 +65,16 @@ def attempt_rows(record: Row) -> list[Row]:
 
 
 def outcome(attempt: Row) -> str:
-    """Return the outcome of an attempt, or of a subscription's last delivery."""
+    """Return the outcome of an attempt: its error, or the status that the receiver answered.
+
+    `attempt` may also be the last delivery of a subscription.
+    """
     error: str | None = attempt["error"]
     return error or f"answered {attempt['response_status']}"
 
 
 def in_a_line(answer: str | None) -> str | None:
-    """Return the beginning of an answer on one line, without control characters."""
+    """Return the beginning of the receiver's answer as one line. Control characters are replaced."""
     if answer is None:
         return None
     line = " ".join(answer.split())

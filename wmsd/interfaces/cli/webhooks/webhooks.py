@@ -157,7 +157,7 @@ def switch_off(command_line: CommandLine, webhook: int, code: str) -> None:
 
 
 def _switch(command_line: CommandLine, webhook: int, code: str, active: bool, now: str) -> None:
-    """Switch a webhook on or off. If this changes its state, also print the sentence `now`."""
+    """Switch a webhook on (`active`) or off. If this changes its state, print the sentence `now`."""
 
     def write(tx: Transaction, company: Company) -> tuple[bool, Entry | None]:
         before = bool(subscription_of(tx, webhook, code)["active"])
@@ -200,7 +200,7 @@ def check_is_on(company: Company) -> None:
 
 
 def _why_off(company: Company) -> str:
-    """Return why no webhooks are sent, and the command that changes this."""
+    """Return a sentence that says why wmsd sends no webhooks for the company, and which command changes this."""
     off = [module for module in NEEDED_MODULES if module not in company.modules]
     if off:
         because = f"the module {off[0]} is off" if len(off) == 1 else f"the modules {' and '.join(off)} are off"
@@ -297,9 +297,10 @@ def redeliver(
 ) -> None:
     """Send deliveries of webhook ID again.
 
-    Name one DELIVERY, or give --since for all that were delivered, exhausted or skipped. Each delivery keeps its
-    id, its sequence and its body, and gets five new attempts. Deliveries about the same record are sent in their
-    order. After an outage, give --since with the start of the outage, and --failed.
+    Name one DELIVERY, or give --since for all deliveries from this time on that were delivered, exhausted or
+    skipped. Each delivery keeps its id, its sequence and its body, and gets five new attempts. Deliveries about
+    the same record are sent in their order. After an outage, give --since with the start of the outage, and
+    --failed.
     """
     _check_choice(delivery, since, until, failed)
 
@@ -341,10 +342,10 @@ def _send_one(tx: Transaction, webhook: int, delivery: int, code: str, dry_run: 
 
 
 async def _send_range(database: Database, chosen: DeliveryFilter, expected: int) -> int:
-    """Queue the deliveries that match `chosen`, and return their number. `expected` is the number to show as the
+    """Queue the deliveries that match `chosen`, and return their number. The progress shows `expected` as the
     total.
 
-    Each transaction queues only some of the deliveries, so that other writers, such as orders, do not wait long.
+    A transaction queues only some of the deliveries. So other writers, such as orders, do not wait long.
     """
     after, sent, is_more = 0, 0, True
     while is_more:

@@ -1,6 +1,6 @@
-"""The page After a restore: what the restore has lost, and old access rights that may be valid again.
+"""The page After a restore. It lists what was lost, and old access rights that may be valid again.
 
-The page has a list of entries. An admin settles each entry with one of its buttons.
+An admin settles each entry with one of its buttons.
 """
 
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ ACTS: Final = {
 """The operations by the names of the buttons."""
 LONGEST_ID: Final = 15
 EVERY: Final = "all"
-"""The form value for an action on every entry. A form sends this value in place of an entry's id."""
+"""The form value for all entries. A form sends this value instead of the id of one entry."""
 
 
 async def show(at: Workplace, request: web.Request, refused: Answer | None = None) -> web.Response:

@@ -1,4 +1,4 @@
-"""The page Health with the findings of the doctor, and two pages with the same structure: Backups and Jobs."""
+"""The page Health with the findings of the doctor. The pages Backups and Jobs have the same structure."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -39,7 +39,9 @@ async def show(
 
 
 async def begin(shown: AdminPage, at: Workplace, request: web.Request) -> web.Response:
-    """Run the operation of the page's button, such as a backup. If it is refused, show the reason."""
+    """Run the operation of the page's button, such as a backup. If the operation is refused, show the page with
+    the reason.
+    """
     sent = await browsers.form(at.person.browser)
     assert shown.begins is not None
     answer = await at.ask_once(shown.begins, sent.get(KEY))

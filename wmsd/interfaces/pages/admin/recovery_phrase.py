@@ -1,4 +1,4 @@
-"""The page Recovery phrase: a phrase is created and shown once, checked, replaced, or declined."""
+"""The page Recovery phrase. An admin creates, checks, replaces or declines the phrase. wmsd shows it only once."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -17,7 +17,7 @@ ADDRESS: Final = f"/admin/{RECOVERY.name}"
 
 
 def lost_without(found: Mapping[str, Any]) -> str:
-    """Return a sentence about what would be lost with this machine, in the language of the page.
+    """Return a sentence that says what is lost if this machine is lost. It is in the language of the page.
 
     `found` says how the installation's keys are protected. Return "" if an admin has nothing to decide about the
     keys.
@@ -28,7 +28,10 @@ def lost_without(found: Mapping[str, Any]) -> str:
 async def show(
     at: Workplace, request: web.Request, refused: Answer | None = None, typed: str = ""
 ) -> web.Response:
-    """Show the page. `typed` is the phrase as a person typed it, so that the person can correct it."""
+    """Show the page. `refused` is the answer of an operation that was refused.
+
+    `typed` is the phrase that the person has typed. The page shows it again, so that the person can correct it.
+    """
     found = await at.need(RECOVERY.reads, is_counted=refused is not None)
     was_checked = refused is None and request.query.get("done") == "checked"
     wrong = {} if refused is None else refused.body.get("errors", {})
@@ -48,8 +51,8 @@ async def show(
 async def do(at: Workplace, request: web.Request) -> web.Response:
     """Run the action of the pressed button.
 
-    If the form that creates a phrase is sent twice, it creates two phrases. The second phrase is valid, and is the
-    one on the screen. A form that was opened before the present phrase was checked creates no phrase.
+    If the form that creates a phrase is sent twice, it creates two phrases. The second phrase is shown, and is the
+    valid one. Once a phrase has been checked, a form that was opened before the check creates no phrase.
     """
     sent = await browsers.form(at.person.browser)
     match sent.get("act"):

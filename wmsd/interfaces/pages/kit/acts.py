@@ -17,9 +17,10 @@ from wmsd.warehouse.documents.table import Due
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """An action on a record, or the creation of a record: an operation and the form of its body.
+    """An action on a record, or the creation of a record. It has an operation, and a form for the operation's
+    body.
 
-    `says` is the text above the button. `done` is the message on the page that follows: the record or the list.
+    `says` is the text above the button. `done` is the message on the next page.
     """
 
     name: str
@@ -39,20 +40,19 @@ class Act:
     is_final: bool = False
     """True if nobody can undo the action."""
     when: tuple[str, object] | None = None
-    """A field and a value. Only records with this value have the action. None: every record has the action."""
+    """A field and a value. Only records with this value have the action. If None, every record has it."""
     unless: tuple[str, object] | None = None
-    """A field and a value. Records with this value do not have the action. None: every record has the action."""
+    """A field and a value. Records with this value do not have the action. If None, every record has it."""
     chooses: tuple[str, Mapping[str, tuple[str, ...]]] | None = None
-    """A field in which people choose a value, and the other fields that each value needs. The form shows such a
-    field only if its value is chosen.
-    """
+    """The name of a choice field. For each of its values: the fields that the form shows only with this value."""
     offers: tuple[str, Callable[[], str]] | None = None
     """The field of a secret, and the function that generates the secret.
 
     The form shows the generated secret, so users need not invent one.
     """
     reads: Operation | None = None
-    """The operation that reads the first values of the form, if the record does not have them."""
+    """The operation that reads the values with which the form starts. If None, they come from the record, if any.
+    """
     without: frozenset[str] = frozenset()
     """The fields of the body that the form leaves out."""
     leading: tuple[str, ...] = ()
@@ -64,18 +64,19 @@ class Act:
     fixed: Mapping[str, object] = field(default_factory=dict)
     """Values that are sent in addition to the form, such as the status that the action sets."""
     statuses: frozenset[str] | None = None
-    """Only documents in these statuses have the action. None: every record has the action."""
+    """Only documents in these statuses have the action. If None, every record has it."""
     next_in: frozenset[str] = frozenset()
     """The statuses in which the action is the next step of the work."""
     next_if: Callable[[Mapping[str, Any]], bool] = lambda _: True
-    """A further condition for the next step, if the status is not enough to decide."""
+    """An additional condition on the record for the next step, if `next_in` is not enough to decide."""
     left: Callable[[Mapping[str, Any]], int] = lambda _: 0
-    """A function that returns how many lines of a document are still incomplete and need this action."""
+    """A function that returns how many lines of a document still need this action."""
     is_direct: bool = False
     """True if the button runs the action directly, without a form."""
     then: tuple[str, str] | None = None
-    """The name of an action that can follow this action, and the text of a button. The button runs this action,
-    and then opens the form of the other action.
+    """The name of an action that can follow this one, and the text of an additional button.
+
+    The button runs this action, and then opens the form of the following action.
     """
     takes_packaging: bool = False
     """True if the action may also record returnable packaging."""
@@ -89,34 +90,36 @@ class Act:
     `{id}` stands for the id of this record, or for several ids separated by commas.
     """
     merges: bool = False
-    """True if the operation merges this change with changes that others saved meanwhile. Then the form needs no
-    version check.
+    """True if the operation can merge this change with changes that other people saved meanwhile.
+
+    The form then needs no version check.
     """
     begins_empty: frozenset[str] = frozenset()
     """The fields of rows that are empty when the form opens. The form displays the stored values next to these
     fields.
     """
     tells_when_shown: bool = False
-    """True if the action sends the time at which its page was shown, as `seen_at` of its body or of each row."""
+    """True if the body, or each of its rows, has the field `seen_at` with the time at which the page was shown."""
     only_if: Callable[[Mapping[str, Any]], bool] = lambda _: True
-    """A condition that a record must meet to have the action, if one field is not enough to decide."""
+    """A condition on the record. Only records that meet it have the action."""
     shows: tuple[tuple[str, ...], Callable[[Mapping[str, Any]], bool]] | None = None
-    """The fields of a document's lines that the form shows above the button, and a function that chooses the
+    """Lines of the document that the form shows above the button: the fields to show, and a function that chooses
     lines.
     """
     frozen: Callable[[str], frozenset[str]] = lambda _: frozenset()
     """A function that returns the fields that cannot change in a status. The form leaves out these fields."""
     shown: Callable[[str | None], frozenset[str]] = lambda _: frozenset()
-    """A function that returns the fields of lines that are read-only in the form. The argument is the status, or
-    None for a new document.
+    """A function that returns the fields of lines that the form only displays.
+
+    The argument is the status of the document, or None for a new document.
     """
     done_where: tuple[str, str] | None = None
     """A field of the answer, and the message that replaces `done` if the field is true."""
 
     def goes_with(self, field: str) -> tuple[str, str] | None:
-        """Return the choice for which the form shows `field`, or None if the field is always shown.
+        """Return when the form shows `field`: the name of the choice field, and the value that it must have.
 
-        The choice is the name of the choosing field and its value.
+        Return None if the form always shows `field`.
         """
         if self.chooses is None:
             return None
@@ -138,7 +141,7 @@ class Act:
         return f"{self.name}.else" if is_other else self.name
 
     def message_for(self, outcome: str) -> str:
-        """Return the message for an outcome, or "" if the outcome is of another action."""
+        """Return the message for a word from `outcome`, or "" if the word comes from another action."""
         if self.done_where is not None and outcome == f"{self.name}.else":
             return self.done_where[1]
         return self.done if outcome == self.name else ""
@@ -148,7 +151,9 @@ class Act:
         return not self.operation.path_types and not self.leads_to
 
     def ticked(self, name: str) -> dict[str, str | bool]:
-        """Return all ability fields of the form: True for the abilities of the set `name`, else False."""
+        """Return the value of each ability field of the form. It is True if the set `name` has the ability, else
+        False.
+        """
         found = (each.abilities for each in self.sets if each.name == name)
         return {f"abilities:{each}": each in abilities for abilities in found for each in (EVERYTHING, *ABILITIES)}
 
@@ -171,8 +176,8 @@ class Act:
 class Resource:
     """A kind of record on the pages, with its list, its page and its actions.
 
-    `listing` lists the records by page or by cursor. `walking` lists them by cursor, for files. `columns` are the
-    columns of the list: fields, and references without their `_id`.
+    `listing` returns the records for a page of the list. `walking` returns them for a file. `columns` are the
+    fields in the list. The name of a reference has no `_id` here.
     """
 
     name: str
@@ -185,12 +190,12 @@ class Resource:
     key: str = "code"
     """The column that links to the record."""
     named_by: tuple[str, ...] = ()
-    """The fields that name a record, if its key does not."""
+    """The fields that form the name of a record for people. If there are none, `key` is the name."""
     sort: str = "code"
-    """The field of the default order, with `-` in front for descending, for lists that can be ordered."""
+    """For lists that can be ordered: the field of the default order. A `-` before the name means descending."""
     acts: tuple[Act, ...] = ()
     rules: Operation | None = None
-    """The operation that lists the rules that limit a record, and their effect on it."""
+    """The operation that returns the rules for a record: limits, and what they mean for this record."""
     changes: Operation | None = None
     """The operation that lists who created a record, and who changed the record or its status. Used if the audit
     has no such list.
@@ -198,29 +203,32 @@ class Resource:
     further: tuple[str, str, str] | None = None
     """A further page about a record: its name in addresses, its title, and its description."""
     under: tuple[tuple[str, str], ...] = ()
-    """The resources that are listed on the page of a record, each with the name of the filter for this record.
+    """Resources whose records are listed on the page of this record. Each has the name of the filter for this
+    record.
 
-    The value of the filter is the code of the record, or the id of the record if the filter's name ends in `_id`.
+    If the filter's name ends in `_id`, its value is the id of this record. Otherwise its value is the code.
     """
     beside: tuple[tuple[str, Operation], ...] = ()
     """Further lists on the page of a record. Each list has a title, and an operation that takes the id of the
     record.
     """
     leads_to: tuple[str, tuple[str, ...]] | None = None
-    """For records without a page: the key links to the list of this resource. The fields filter the list."""
+    """For records without a page: the resource to whose list the key links, and the fields that filter this list.
+    """
     path: tuple[str, ...] = ()
     """For documents: the normal sequence of statuses."""
     open_statuses: tuple[str, ...] = ()
-    """For documents: the statuses from which a document can still change to another status."""
+    """For documents: the statuses of unfinished documents. Their status can still change."""
     of_article: Operation | None = None
     """For documents: the operation that returns the quantity of an article in each document."""
     due: Due | None = None
     """For documents: the date by which people should deal with a document."""
     says: str = ""
-    """The purpose of these records, above the list."""
+    """A text above the list. It says what the records are for."""
     comes: str = ""
-    """A sentence for an empty list. It says what creates these records. Only for records that people cannot create
-    on a page.
+    """A sentence for an empty list, if people cannot create such records on a page.
+
+    The sentence says where the records come from.
     """
 
     @property
@@ -243,7 +251,7 @@ class Resource:
 
     @property
     def audited(self) -> str:
-        """The name of this kind of record in a company's audit, or "" if the audit does not list such records."""
+        """The name of this kind of record in a company's audit. "" if the audit does not list such records."""
         named = (act.operation.audited for act in self.acts)
         return next((kind_of(each) for each in named if each is not None), "")
 
@@ -256,7 +264,7 @@ class Resource:
         return or_not_found(next((each for each in named if not each.leads_to), None), "page")
 
     def message_for(self, outcome: str) -> str:
-        """Return the message for an outcome of one of the actions, or "" for an unknown outcome."""
+        """Return the message for a word from `Act.outcome`, or "" if no action has this word."""
         return next(filter(None, (act.message_for(outcome) for act in self.acts)), "")
 
     def name_of(self, record: Mapping[str, object]) -> str:

@@ -7,7 +7,7 @@ FIRST_ADMIN: Final = "/first-admin"
 DEMO: Final = "/demo"
 WELCOME: Final = "/welcome"
 PARTS: Final = {"lot_number": "lot", "serial": "serial"}
-"""The name of the page of a lot or serial, by the field that contains its number."""
+"""The name of the page of a lot or serial, by the field that has the number of the lot or serial."""
 NUMBER: Final = "number"
 
 

@@ -26,7 +26,7 @@ def _files() -> Mapping[str, bytes]:
 
 @cache
 def _names() -> Mapping[str, str]:
-    """Return the names of the files in the folder, by the names with a hash that pages use."""
+    """Return the file names in the folder. The keys are the file names on pages, which contain a hash."""
     return {_hashed(name, content): name for name, content in _files().items()}
 
 

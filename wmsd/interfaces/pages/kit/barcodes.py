@@ -1,4 +1,4 @@
-"""Barcodes as SVG in a page. A text that does not fit any barcode is printed without a barcode."""
+"""Barcodes as SVG in a page. If a text does not fit in any barcode, only the text is printed."""
 
 import re
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ GTIN_LENGTHS: Final = (8, 12, 13, 14)
 PRODUCT_FORMATS: Final = {8: "EAN8", 12: "UPCA", 13: "EAN13", 14: "ITF14"}
 """The barcode formats, by the number of digits of the GTIN."""
 GS1_TEXT: Final = re.compile(r"[!-\"%-?A-Z_a-z]{1,20}")
-"""A lot or a serial that GS1 allows (General Specifications, character set 82)."""
+"""A pattern for lots and serials that GS1 allows (General Specifications, character set 82)."""
 DRAWN: Final = re.compile(r'<svg width="(\d+)" height="(\d+)".*?<path d="([^"]+)"', re.DOTALL)
 
 
@@ -39,7 +39,7 @@ def product_barcode(gtin: str) -> "Markup | None":
 
 
 def code_barcode(text: str) -> "Markup | None":
-    """Return a Code 128 barcode, or a QR code if the bars are too wide or the text is not printable ASCII.
+    """Return a Code 128 barcode. Return a QR code if the bars are too wide, or if the text is not printable ASCII.
 
     Many readers misread other characters in Code 128.
     """
@@ -52,8 +52,8 @@ def code_barcode(text: str) -> "Markup | None":
 def gs1_barcode(gtin: str, more: Mapping[str, str]) -> "Markup | None":
     """Return a GS1-128 barcode, or a GS1 QR code if the bars are too wide.
 
-    `gtin` has 14 digits. `more` has further values by their application identifiers, such as `10` for a lot.
-    Return None if GS1 does not allow a value.
+    `gtin` has 14 digits. `more` maps application identifiers to further values, such as `10` to a lot. Return None
+    if GS1 does not allow a value.
     """
     from zxingcpp import BarcodeFormat
 

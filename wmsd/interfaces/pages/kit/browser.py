@@ -1,9 +1,9 @@
 """The request of a browser: its session cookie, and its forms, which are protected against forgery by other sites.
 
-Browsers send the cookie when a person follows a link on another site, but not with the forms and pictures of that
-site (SameSite=Lax). Therefore a GET changes nothing. A form must come from a page of the same origin, as the
-browser itself reports (Sec-Fetch-Site, or else Origin), and must contain the token of its session. If
-`server.public_url` is set, it is this origin.
+The session cookie has SameSite=Lax. A browser sends such a cookie when a person follows a link on another site,
+but not with forms and pictures of that site. Therefore a GET request changes nothing. A form must come from a page
+of the same origin, and must contain the token of its session. The browser reports the origin in Sec-Fetch-Site or
+in Origin. If `server.public_url` is set, it is the origin of wmsd.
 """
 
 import hashlib
@@ -19,13 +19,13 @@ from wmsd.interfaces.http.form_origin import check_form_origin
 from wmsd.interfaces.http.reached_origin import Front
 
 COOKIE: Final = "wmsd-"
-"""The beginning of the name of a session's cookie. A part of the installation's id follows."""
+"""The first part of the name of the session cookie. The second part comes from the installation's id."""
 ID_LENGTH: Final = 8
 OVER_TLS: Final = "__Host-"
 SIGN_ON: Final = "-sign-on"
-"""The end of the name of the cookie for a sign-on that is in progress."""
+"""The last part of the name of the cookie for a sign-on that has begun but is not finished."""
 BY_ITSELF: Final = "X-By-Itself"
-"""The header that marks requests which the script of live pages sends without an action of the user."""
+"""The header of requests that the script of an open page sends automatically, without an action of the user."""
 LONGEST_SECRET: Final = 200
 LARGEST_FORM: Final = 64 * 1024
 MOST_FIELDS: Final = 200
@@ -34,14 +34,15 @@ MOST_WITH_ROWS: Final = 10_000
 """The maximum number of fields of a form that has up to 1 000 lines."""
 FORM_TOKEN: Final = "form_token"
 AGAIN: Final = "again"
-"""The name of a field that marks a form as display only. The form is shown again with its values, but is not run,
-because its user had to sign in again.
+"""The name of a hidden form field. A form with this field is only shown again with its values, and is not run.
+
+The reason is that its user had to sign in again.
 """
 LONGEST_NEXT: Final = 500
 
 
 class Bounds(NamedTuple):
-    """The maximum size of a form: its bytes and its number of fields."""
+    """The maximum size of a form: the number of its bytes and of its fields."""
 
     size: int
     fields: int
@@ -50,7 +51,7 @@ class Bounds(NamedTuple):
 PLAIN: Final = Bounds(LARGEST_FORM, MOST_FIELDS)
 WITH_ROWS: Final = Bounds(LARGEST_WITH_ROWS, MOST_WITH_ROWS)
 WITH_ANOTHER: Final = Bounds(LARGEST_FORM + LARGEST_WITH_ROWS, MOST_FIELDS + MOST_WITH_ROWS)
-"""The bounds of a form that contains another form."""
+"""The maximum size of a form that carries the fields of another form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,20 +136,20 @@ def _with_cookie(
 
 
 def sign_on_of(browser: Browser) -> str | None:
-    """Return the data of a sign-on that is stored in the browser, or None."""
+    """Return the data of the sign-on that has begun in this browser, or None if there is no such sign-on."""
     return browser.request.cookies.get(browser.cookie + SIGN_ON)
 
 
 def keep_sign_on(answer: web.Response, browser: Browser, kept: str, seconds: int) -> web.Response:
-    """Add a cookie with the data of a sign-on to the answer, and return the answer.
+    """Store the data `kept` of a sign-on in a cookie of the answer. Return the answer.
 
-    `kept` is the data. The browser stores the cookie for `seconds`; 0 deletes the cookie.
+    The browser stores the cookie for `seconds`. If `seconds` is 0, the browser deletes the cookie.
     """
     return _with_cookie(answer, browser, browser.cookie + SIGN_ON, kept, seconds)
 
 
 def begins_elsewhere(browser: Browser) -> bool:
-    """Return True if the request comes from a page of another origin, for example by a link on that page."""
+    """Return True if a page of another origin has caused the request, for example with a link."""
     return browser.request.headers.get("Sec-Fetch-Site", "none") not in ("same-origin", "none")
 
 
@@ -157,9 +158,9 @@ async def form(
 ) -> dict[str, str]:
     """Check that a page of this origin has sent the form, and return the fields of the form.
 
-    Also check the form's session token, unless `with_token` is False, for example because nobody is signed in yet.
-    With `may_be_again`, a form that is only shown again (see `AGAIN`) needs no token. Raise Problem (403, 415,
-    413, 408 or 400) if the form is refused.
+    Also check the token of its session, unless `with_token` is False. If `may_be_again` is True, a form that is
+    only shown again (see `AGAIN`) needs no token. Raise Problem (403, 415, 413, 408 or 400) if the form is
+    refused.
     """
     request = browser.request
     check_origin(browser)
@@ -188,16 +189,18 @@ def check_origin(browser: Browser) -> None:
 
 
 def page_of_form(browser: Browser) -> str:
-    """Return the path of the page of this origin that sent the form, or "" if the browser does not report it."""
+    """Return the path of the page that has sent the form. Return "" if the browser does not report a page of this
+    origin.
+    """
     came_from = browser.request.headers.get("Referer", "")
     path = came_from.removeprefix(browser.origin)
     return "" if path == came_from else own_path(path, "")
 
 
 def own_path(text: str, otherwise: str) -> str:
-    """Return `text` if it is a path of this server, else `otherwise`.
+    """Return `text` if it is a path of this server. Return `otherwise` if it is not.
 
-    A redirect to anything else could lead to another site.
+    A redirect to such a text could lead to another site.
     """
     is_path = text.startswith("/") and not text.startswith(("//", "/\\")) and len(text) <= LONGEST_NEXT
     return text if is_path and text.isascii() and text.isprintable() else otherwise

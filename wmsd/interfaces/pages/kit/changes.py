@@ -34,8 +34,9 @@ async def changes_of(at: Workplace, resource: Resource, record_id: int) -> Mappi
 
 
 def _values(name: str, change: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield the values of the field `name` before and after a change, each as a dict by field name. If a value is
-    a list of lines, yield each line.
+    """Yield the values of the field `name` before and after a change, each in a dict with the field's name.
+
+    If a value is a list of lines, yield the lines instead.
     """
     for value in change.values():
         yield from (each for each in value if each != MORE) if _is_lines(value) else [{name: value}]

@@ -1,4 +1,4 @@
-"""The chart of a quantity over time: its points for the SVG of the template, and its text."""
+"""The chart of a quantity over time: the SVG paths for the template, and the text."""
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
@@ -34,8 +34,9 @@ class Chart:
 
 
 def chart_of(levels: Sequence[Mapping[str, Any]], at: str, min_stock: Decimal | int | None) -> Chart:
-    """Return the chart of `levels`, which ends at `at`. Each level has a moment, and the quantity from this moment
-    on.
+    """Return the chart of `levels` until the time `at`.
+
+    Each level has the time at which it begins, and the quantity from then on.
     """
     quantities = [level["quantity"] for level in levels]
     top = max(*quantities, min_stock or 0, Decimal("0.000001"))

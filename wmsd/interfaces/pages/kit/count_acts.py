@@ -23,7 +23,9 @@ def _stays_open(count: Mapping[str, Any]) -> bool:
 
 
 def _changes_stock(line: Mapping[str, Any]) -> bool:
-    """Return True if booking the count changes stock for the line, or leaves the line out."""
+    """Return True if booking the count changes stock, or if the line is not booked because its quantity is
+    missing.
+    """
     return _needs_a_number(line) or bool(line["difference"])
 
 

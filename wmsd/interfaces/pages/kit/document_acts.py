@@ -1,7 +1,7 @@
-"""Actions on documents. The forms are derived from the kind of document. This file declares the moves, which
-change the status.
+"""Actions on documents. This file declares the moves, which change the status of a document.
 
-A button runs a move directly if another move can undo it. Any other move asks the person first.
+The kind of document determines the fields of the forms. If another move can undo a move, its button runs it at
+once. Otherwise a page first asks the person.
 """
 
 from collections.abc import Mapping
@@ -42,9 +42,9 @@ class Move(NamedTuple):
 
 
 class Link(NamedTuple):
-    """A document of another kind that people create from a document in one of `statuses`.
+    """A link to the form that creates a document of `kind` from a document in one of `statuses`.
 
-    `parameter` is the query parameter of the new form for the id of the existing document.
+    The address of the form has the query parameter `parameter` with the id of the existing document.
     """
 
     name: str
@@ -226,10 +226,10 @@ UNDER: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
     SALES_ORDERS.name: (("stock", "sales_order_id"), (RETURNS.name, "sales_order_id")),
     PURCHASE_ORDERS.name: ((RECEPTIONS.name, "purchase_order_id"),),
 }
-"""The resources that are listed under a document, by the name of its kind; see `Resource.under`."""
+"""The resources that are listed on the page of a document, by the kind of the document (see `Resource.under`)."""
 
 BESIDE: Final = {SALES_ORDERS.name: (("Transports", list_order_transports),)}
-"""The further lists on the page of a document, by the name of its kind; see `Resource.beside`."""
+"""The additional lists on the page of a document, by the kind of the document (see `Resource.beside`)."""
 
 
 def _of_documents(kind: DocumentKind) -> Resource:
@@ -301,9 +301,9 @@ def _changes_later(kind: DocumentKind, status: str) -> bool:
 
 
 def _shown(kind: DocumentKind, status: str | None) -> frozenset[str]:
-    """Return the fields of lines that are read-only in the form.
+    """Return the fields of lines that the form only displays.
 
-    These are fields that only answers have, and fields that cannot change any more in this status.
+    They are only in answers, or they cannot change any more in this status.
     """
     lines = kind.table.lines
     (line,) = get_args(kind.table.body.model_fields[lines].annotation)

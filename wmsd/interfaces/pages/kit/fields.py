@@ -1,6 +1,6 @@
-"""The fields of a record as people see them: their names, and how their values are displayed.
+"""The fields of a record for people: the names of the fields, and how their values are displayed.
 
-The fields are derived from the model of the record, which all interfaces share.
+The fields are derived from the model of the record, which all interfaces use.
 """
 
 from collections.abc import Iterable, Mapping
@@ -60,7 +60,7 @@ class Field:
     name: str
     kind: Kind
     of: tuple["Field", ...] = ()
-    """The fields of the value, if the value is an object or a list."""
+    """For an object or a list: the fields of the object, or of each object in the list."""
     choices: tuple[str, ...] = ()
     """The only values that the field can have."""
 

@@ -31,14 +31,15 @@ NO_FORM_FOR: Final = frozenset({"after"})
 
 
 FOUND: Final = {kind.name: kind for kind in RECORDS}
-"""The kinds of records that people can find by a part of a text, by the name of the list of these records."""
+"""The kinds of records that people can find by a part of a text. The key is the name of their list."""
 OF_STOCK: Final = {"article_code": ("stock", "code")}
 MOST_OF_PART: Final = 255
 
 
 def parts_of(resource: Resource) -> Mapping[str, tuple[str, str]]:
-    """Return the filters that accept a part of a text. The value of each filter is the kind of record and the
-    field to search.
+    """Return the filters in which people can type a part of a text.
+
+    For each filter, the value is the kind of record, and the field in which to search.
     """
     if resource.name == "stock":
         return OF_STOCK
@@ -93,9 +94,9 @@ def _filter(model: type[BaseModel], name: str, schema: Mapping[str, Any]) -> For
 class Asked:
     """The query for a list, as read from the address of the page.
 
-    `errors` has sentences for each filter that is not valid. `within` has the ids of the records that contain all
-    typed parts of texts, or None if nobody typed such a part. `is_cut` is True if `within` is incomplete, because
-    too many records were found or because the search index is damaged (`is_damaged`).
+    `errors` has sentences for each invalid filter. `within` has the ids of the records that contain all typed
+    parts of texts, or None if nobody typed such a part. `is_cut` is True if `within` is incomplete. Then too many
+    records match, or the search index is damaged (`is_damaged`).
     """
 
     query: dict[str, str]
@@ -154,9 +155,10 @@ async def find_parts(at: Workplace, kind: str, field: str, text: str) -> Any:
 
 
 async def _id_meant(at: Workplace, field: FormField, typed: str) -> int:
-    """Return the id of the record with this code, or of the only record whose name or code contains the text.
+    """Return the id of the record that a person means by the text `typed`.
 
-    Raise ValueError with a sentence for people if there is no such record, or more than one.
+    It is the record with this code, or the only record whose name or code contains the text. Raise ValueError with
+    a sentence for people if no record matches, or more than one.
     """
     resource = REFERRED[field.parameter]
     kind = FOUND.get(resource.name)

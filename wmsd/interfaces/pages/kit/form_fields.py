@@ -35,14 +35,16 @@ ADDRESS: Final = "url"
 LONG: Final = 4000
 """A text field that allows this many characters or more gets an input with several lines."""
 BETWEEN: Final = "."
-"""The separator between the name of an object and the name of its field, as in the paths of errors."""
+"""The separator between the name of an object and the name of a field in it. Paths in errors have the same
+separator.
+"""
 TYPED: Final = frozenset({"string", "number", "integer"})
-"""The JSON types of fields that people type.
+"""The JSON types of fields in which people type.
 
-Such a field cannot be empty, unless it accepts null or has a default.
+Such a field must not be empty, unless it accepts null or has a default.
 """
 HIDDEN: Final = frozenset({"id", "po_item_id"})
-"""The hidden fields of a line, with the id of the line or of its item."""
+"""The fields of a line that the form hides. They contain the id of the line or of its item."""
 IDENTIFIES: Final = frozenset({"article_code", "packaging_type_code"})
 """The fields of a line that identify the goods or the packaging of the line."""
 NOT_ASKED: Final = ("hidden", "shown")
@@ -54,7 +56,7 @@ MOST_ROWS_KEPT: Final = 4000
 class FormField(NamedTuple):
     """A field of a form.
 
-    Each row of a form with 1 000 lines has its own fields, and a tuple is quick to create.
+    A form with 1 000 lines has a field for each cell. So fields are tuples, which are created quickly.
     """
 
     name: str
@@ -68,15 +70,15 @@ class FormField(NamedTuple):
     """True for a number without a fraction."""
     choices: tuple[str, ...] = ()
     most: int | None = None
-    """The maximum number of characters of the field or, for a `rows` field, the maximum number of rows."""
+    """For text: the maximum number of characters. For a `rows` field: the maximum number of rows."""
     default: str | bool | tuple[str, ...] = ""
     of: tuple["FormField", ...] = ()
-    """The fields of each row of a `rows` field, such as the lines of an order."""
+    """For a `rows` field, such as the lines of an order: the fields of each row."""
 
     def __hash__(self) -> int:
-        """Return a hash of only the name and the kind of the field.
+        """Return a hash of the field's name and kind.
 
-        Hashing the fields of the rows, too, would take longer than the cache of `row_of` saves.
+        The fields of rows are left out, because hashing them takes longer than the cache of `row_of` saves.
         """
         return hash((self.name, self.asks))
 
@@ -96,28 +98,27 @@ class FormField(NamedTuple):
 
     @property
     def parameter(self) -> str:
-        """The name of the field in the operation. For a typed code, the operation takes the id of the record."""
+        """The name of the field in the body. If people type a code, the body has the id of the record instead."""
         return f"{self.name}_id" if self.asks == "code" else self.name
 
     @property
     def takes_rows(self) -> bool:
-        """True if people can add rows.
-
-        Rows about existing things, such as the items of an order, cannot be added.
+        """True if people can add rows. They cannot if each row belongs to something that exists, such as an item
+        of an order.
         """
         return all(each.asks != "shown" for each in self.of if each.name in IDENTIFIES)
 
     @property
     def opens_a_receiver(self) -> bool:
-        """True if the typed text may be a secret that opens a receiver.
+        """True if the typed text may be a secret of a receiver.
 
-        Headers may contain such a secret. For some receivers, the address itself is the only secret.
+        Headers may contain such a secret. For some receivers, only the address is secret.
         """
         return self.asks == "pairs" or self.name == ADDRESS
 
     @property
     def is_kept(self) -> bool:
-        """True if the typed text may be put back into the form after the user had to sign in again."""
+        """True if the form may show the typed text again after the user had to sign in again."""
         return self.own_name not in SECRETS and not self.opens_a_receiver
 
     def shown(self, typed: "Typed") -> str:
@@ -138,10 +139,9 @@ A field with several choices has a value for each choice, named `name:choice`. A
 def form_of(
     model: type[BaseModel] | None, without: frozenset[str] = frozenset(), shown: frozenset[str] = frozenset()
 ) -> tuple[FormField, ...]:
-    """Return the fields of the form for an operation. `model` is the model of the operation's body.
+    """Return the fields of the form for a body with this model. Leave out the fields `without`.
 
-    Leave out the fields `without`. The fields `shown` are displayed, but people cannot change them. A field of a
-    row is named together with its list, as in `lines.lot_number`.
+    People cannot change the fields `shown`. The name of a field in a row begins with its list: `lines.lot_number`.
     """
     if model is None:
         return ()
@@ -179,9 +179,9 @@ def _fields(
 
 
 def _required(schema: Mapping[str, Any]) -> frozenset[str]:
-    """Return the fields that may not be left empty.
+    """Return the fields that must not be empty in the form.
 
-    The form for a change requires them, too, although the operation accepts a change without them.
+    This is also true in the form for a change, although the operation does not need them in a change.
     """
     typed = {name: each for name, each in schema["properties"].items() if each.get("type") in TYPED}
     return frozenset({*schema.get("required", ()), *(name for name in typed if "default" not in typed[name])})
@@ -192,7 +192,7 @@ def _comes_later(field: FormField) -> bool:
 
 
 def rows_in(field: FormField, typed: Mapping[str, object]) -> int:
-    """Return the number of rows of the field that the form contains."""
+    """Return how many rows of the field the form contains."""
     begin = f"{field.name}{BETWEEN}"
     numbers = {name[len(begin) :].partition(BETWEEN)[0] for name in typed if name.startswith(begin)}
     return max((int(number) + 1 for number in numbers), default=0)
@@ -201,7 +201,7 @@ def rows_in(field: FormField, typed: Mapping[str, object]) -> int:
 def flat(fields: Iterable[FormField], *typed: Mapping[str, object]) -> Iterator[FormField]:
     """Yield the fields. Replace each `rows` field by the fields of its rows, such as `lines.0.quantity`.
 
-    The number of rows is the number in the form with the most rows. `typed` has the values of each form.
+    `typed` has the values of one or more forms. The form with the most rows determines the number of rows.
     """
     for field in fields:
         if field.asks != "rows":

@@ -1,6 +1,7 @@
-"""The values that a person typed into a form, the body made from them, and conflicts with another change.
+"""The values that a person typed in a form, the body for the operation, and conflicts with changes of other
+people.
 
-A conflict is a field in which the typed value differs from the value that another user saved meanwhile.
+In a conflict, the typed value of a field differs from the value that another user has saved meanwhile.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -34,7 +35,7 @@ IF_MATCH: Final = "if_match"
 """A hidden field with the version of the record that the form shows."""
 
 Difference = tuple[str, str, str]
-"""The field, its value now, and the typed value, in the language of the page."""
+"""The name of a field, its stored value, and the typed value, in the language of the page."""
 
 
 def defaults(fields: Iterable[FormField]) -> Typed:
@@ -51,10 +52,10 @@ def defaults(fields: Iterable[FormField]) -> Typed:
 def typed_of(
     fields: Iterable[FormField], record: Mapping[str, Any], referred: Mapping[Any, Any], within: str = ""
 ) -> Typed:
-    """Return the values that a form for changes shows at first: the values of the record.
+    """Return the values of a record, as the form for a change shows them at first.
 
-    `referred` has the records to which the record refers. `within` is the beginning of the names of fields in a
-    row, such as `lines.0.`.
+    `referred` has the records to which the record refers. For a row, `within` is the beginning of its field names,
+    such as `lines.0.`.
     """
     typed: Typed = {}
     for field in fields:
@@ -84,9 +85,8 @@ def typed_of(
 def typed_in(fields: Iterable[FormField], sent: Mapping[str, str]) -> Typed:
     """Return the values that a person typed.
 
-    Line ends of browsers become line feeds, and dates become ISO dates for the API. A row without input is left
-    out, and the rows below move up. A row without input that stands for an existing line moves to the end instead,
-    so that people can still fill it in.
+    Line ends become line feeds, and dates become ISO dates. A row without input is left out, and the next rows
+    move up. But if such a row belongs to an existing line, it moves to the end. So people can still fill it in.
     """
     typed: Typed = {}
     for field in fields:
@@ -108,13 +108,15 @@ def typed_in(fields: Iterable[FormField], sent: Mapping[str, str]) -> Typed:
 
 
 def sendable_again(fields: Iterable[FormField], sent: Mapping[str, str]) -> dict[str, str]:
-    """Return the typed values as the form sends them, without secrets and without empty values."""
+    """Return the typed values in the format in which a form sends them. Leave out secrets and empty values."""
     typed = typed_in((field for field in fields if field.is_kept), sent)
     return {name: "on" if value is True else str(value) for name, value in typed.items() if value}
 
 
 def _rows_of(field: FormField, sent: Mapping[str, str]) -> Iterator[tuple[FormField, ...]]:
-    """Return the rows that a browser has sent, in their order. Raise Problem (422) if there are too many rows."""
+    """Return the fields of each row that the browser has sent, in order. Raise Problem (422) if there are too many
+    rows.
+    """
     begin = f"{field.name}{BETWEEN}"
     sent_numbers = {name.removeprefix(begin).split(BETWEEN)[0] for name in sent if name.startswith(begin)}
     numbers = [int(number) for number in sent_numbers if number.isdecimal() and len(number) <= LONGEST_NUMBER]
@@ -137,11 +139,11 @@ def _is_filled(fields: Iterable[FormField], row: Typed) -> bool:
 async def document_of(
     at: Workplace, fields: Iterable[FormField], typed: Typed, is_change: bool
 ) -> tuple[dict[str, object], dict[str, list[str]]]:
-    """Return the body for the operation, and the errors of fields whose text is not a valid value.
+    """Return the body for the operation, and the errors of fields whose text is invalid.
 
-    In the body, such a field has a value that no operation accepts. Therefore the operation refuses the body and
-    reports all other errors, too. `is_change` is True if the body changes a record: an emptied field is then sent
-    as null, and a required field must not be empty.
+    In the body, an invalid field has a value that no operation accepts. So the operation refuses the body, and
+    also reports its other errors. `is_change` is True if the body changes a record. Then the body has null for an
+    emptied field, and a required field must not be empty.
     """
     document: dict[str, object] = {}
     errors: dict[str, list[str]] = {}
@@ -186,9 +188,9 @@ def never_taken(field: FormField) -> object:
 def with_own_errors(
     fields: Iterable[FormField], typed: Typed, own: Mapping[str, list[str]], errors: Mapping[str, list[str]]
 ) -> dict[str, list[str]]:
-    """Return the errors of an operation, together with the errors that `document_of` found.
+    """Return the errors of both kinds: `own`, which `document_of` found, and `errors`, which the operation found.
 
-    The errors that `document_of` found (`own`) replace the operation's errors of the same fields.
+    If a field has both kinds of errors, return only those in `own`.
     """
     known = tuple(field.parameter for field in flat(fields, typed) if field.name in own)
     found = {path: said for path, said in errors.items() if not any(_is_within(path, each) for each in known)}
@@ -200,10 +202,10 @@ def _is_within(path: str, outer: str) -> bool:
 
 
 async def _id_once(at: Workplace, field: FormField, typed: Typed, known: dict[tuple[str, str], object]) -> object:
-    """Return the value of a field as `value_of` does, but look up each code only once.
+    """Return the value of a field as `value_of` does. Look up each code only once, and store the result in
+    `known`.
 
-    A form can have the same code in a thousand lines, so `known` stores the results. Raise ValueError if the typed
-    text is not valid.
+    A form can have the same code in a thousand lines. Raise ValueError if the typed text is invalid.
     """
     key = field.own_name, str(typed.get(field.name, "")).strip()
     if key not in known:
@@ -218,9 +220,9 @@ async def _id_once(at: Workplace, field: FormField, typed: Typed, known: dict[tu
 
 
 async def value_of(at: Workplace, field: FormField, typed: Typed) -> object:
-    """Return the typed value as the operation takes it.
+    """Convert what was typed in the field to the value that the operation expects.
 
-    Raise ValueError with a sentence for people if the text is not valid.
+    Raise ValueError with a sentence for people if the text is invalid.
     """
     if field.asks == "several":
         return [choice for choice in field.choices if typed.get(f"{field.name}:{choice}")]
@@ -284,9 +286,9 @@ def _put(document: dict[str, Any], name: str, value: object) -> None:
 def errors_by_field(
     fields: Iterable[FormField], typed: Typed, errors: Mapping[str, list[str]]
 ) -> tuple[dict[str, list[str]], list[str]]:
-    """Return the errors by the fields of the form, and a list of sentences for all other errors.
+    """Return the errors of each field of the form, and a list with all other errors as sentences.
 
-    An error of a whole row is shown at the first field of the row.
+    The errors of a whole row are shown at its first field.
     """
     if not errors:
         return {}, []
@@ -321,9 +323,9 @@ def _in_words(path: str) -> str:
 
 
 def _names_of_rows(field: FormField, count: int) -> Iterator[tuple[str, str]]:
-    """Yield the path of each whole row and of each hidden field, with the first visible field of the row.
+    """Yield the paths whose errors are shown at the first visible field of a row. Each path comes with this field.
 
-    Errors with these paths are shown at that first field.
+    They are the path of the whole row, and the paths of its hidden fields.
     """
     for number in range(count):
         row = row_of(field, number)
@@ -335,10 +337,10 @@ def _names_of_rows(field: FormField, count: int) -> Iterator[tuple[str, str]]:
 async def form_differences(
     at: Workplace, fields: Iterable[FormField], theirs: Typed, yours: Typed
 ) -> list[Difference]:
-    """Return the fields in which two versions of a form differ.
+    """Return the fields in which two versions of a form differ, with both values.
 
-    `theirs` has the values that another user saved, and `yours` has the values that this user typed. Secrets are
-    not compared, because the form does not show the stored ones.
+    `theirs` has the values that another user saved, and `yours` the values that this user typed. Secrets are not
+    compared, because the form does not contain the stored secrets.
     """
     known: dict[tuple[str, str], object] = {}
     return [
@@ -351,7 +353,9 @@ async def form_differences(
 
 
 def _is_typed_alike(field: FormField, theirs: Typed, yours: Typed) -> bool:
-    """Return True if both forms have the same text in the field. Then the values need not be looked up."""
+    """Return True if both forms have the same text in the field. Then the caller need not look up what the texts
+    mean.
+    """
     return field.asks != "several" and theirs.get(field.name, "") == yours.get(field.name, "")
 
 

@@ -1,8 +1,8 @@
 """The menu on the left, with links to all pages that a person may see.
 
-Functions build the menu, because every page has it and macros of a template take ten times as long. The parts of
-the menu are cached, because most pages have the same menu as another page. Every text that is not written in this
-file passes through `escape`.
+Functions build the menu, because the macros of a template take ten times as long, and every page has the menu. The
+parts of the menu are cached, because most pages share them. Every text from outside of this file passes through
+`escape`.
 """
 
 from collections.abc import Iterator, Mapping
@@ -44,19 +44,18 @@ KEYS: Final = {
 REQUESTS: Final = "requests"
 PAPERS: Final = "papers"
 MOST_KEPT: Final = 512
-"""The maximum number of entries in each of two caches: the menus of companies, and the menus of the installation.
-"""
+"""The maximum number of menus in a cache. Companies and the installation have a cache each."""
 Link = tuple[str, str, str]
 """The name of a page, its address, and its text in the language of the page."""
 
 
 class Place(NamedTuple):
-    """A company, and the records of the company that the person may see."""
+    """A company, and the kinds of its records that the person may see."""
 
     name: str
     address: str
     resources: tuple[tuple[str, str], ...]
-    """The name and the title of each kind of record."""
+    """The name and the title of each of these kinds of records."""
     others: tuple[Link, ...]
     has_more: bool
 
@@ -64,8 +63,8 @@ class Place(NamedTuple):
 def rail(person: Person, at: Workplace | None, current: str) -> Markup:
     """Return the menu as HTML.
 
-    `at` is the company or the administration of the page, or None for other pages. `current` is the name of the
-    page, whose link is marked.
+    `at` is the company or the administration to which the page belongs, or None. The link to the page `current` is
+    marked.
     """
     here, language = f"admin-{current}" if isinstance(at, AdminWorkplace) else current, language_of_page.get()
     place = None
@@ -79,10 +78,10 @@ def rail(person: Person, at: Workplace | None, current: str) -> Markup:
 
 
 def _to_others(at: CompanyWorkplace, here: str, names: Mapping[str, str]) -> Iterator[Link]:
-    """Yield a link to each of the other companies. The link leads to the same list there.
+    """Yield a link to the list `here` of each other company.
 
-    `here` is the name of the list, and `names` has the names of the companies by their codes. If the module of the
-    list is off in another company, the link leads to the first page of that company.
+    `names` has the names of the companies by their codes. If the list is not available in a company, the link
+    leads to the company's first page.
     """
     modules = {REQUESTS: None, PAPERS: None, **{each.name: each.listing.module for each in at.resources}}
     for each in at.others:
@@ -101,9 +100,7 @@ def _of_place(place: Place | None, here: str, language: str) -> str:
 
 
 def _others(place: Place, here: str) -> str:
-    """Return the HTML with links to the same list in other companies. These links save the way through the page
-    Today.
-    """
+    """Return the HTML with links to the list `here` of other companies. A person then need not use Today."""
     if not place.others:
         return ""
     links = [*place.others]

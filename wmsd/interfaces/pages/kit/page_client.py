@@ -29,7 +29,7 @@ from wmsd.tenants.accounts import profile_actions
 HOME = "/today"
 SIGN_IN = "/sign-in"
 LOST = "lost=form"
-"""A parameter of the sign-in page. It means that a form was sent after its session had ended."""
+"""A parameter of the sign-in page. It means that a person sent a form after the session had ended."""
 SECOND_FACTOR = "/account/second-factor"
 MOST_KEYS = 2000
 AGAIN = (
@@ -47,11 +47,11 @@ Answering = TypeVar("Answering", bound=HasStatus)
 
 
 class Sent(TypedDict, total=False):
-    """Optional values of a call of an operation.
+    """Optional arguments for a call of an operation.
 
-    `document` is the body. `is_counted`: the rate limit has already counted the call as part of another call.
-    `is_long`: the operation reads much data. `is_brief`: in place of lines, the answer has only their number.
-    `within`: the list contains only records with these ids.
+    `document` is the body. `is_counted`: the rate limit has already counted the call, as a part of another call.
+    `is_long`: the operation reads much data. `is_brief`: the answer has the number of lines instead of the lines.
+    `within`: only records with these ids are listed.
     """
 
     document: Mapping[str, object]
@@ -96,7 +96,7 @@ class Person:
     role: Role
     abilities: Sequence[str]
     installation: str
-    """The name of the installation for people."""
+    """The name of the installation that people see."""
     has_password: bool
     """False if the person signs in by single sign-on only."""
     second_factor: str
@@ -106,23 +106,23 @@ class Person:
     time_zone: str | None
     """The time zone that the person has chosen, or None."""
     new_rights: str | None
-    """How the person gets rights that this session does not have yet, or None if there are no such rights.
+    """How the person gets rights that were added after this session began. None if there are no such rights.
 
     `sign-in`: by signing in again. `link`: by single sign-on, or by a link to a new password.
     """
     complete: Complete = NOTHING_ADDED
-    """A function that completes the commands in a text.
+    """A function that adds the folders of the installation to the commands in a text.
 
-    A platform admin types these commands on the server, so they contain the folders of the installation. For other
-    users the function changes nothing, so nobody else learns where the files are.
+    A platform admin types these commands on the server. For other users, the function changes nothing, so they do
+    not learn where the files are.
     """
 
 
 PERSON = web.RequestKey("person", Person)
 COUNTED = web.RequestKey("counted", list[str])
-"""The keys of the rate limit windows in which this request was counted.
+"""The rate limit windows in which this request was counted, by their keys.
 
-The first write in the request removes these counts again, because writes have a separate limit.
+Writes have a separate limit. So the first write of the request removes these counts.
 """
 RETRY_AFTER = web.RequestKey("retry_after", str)
 """The number of seconds after which the page may call a refused operation again."""
@@ -143,7 +143,7 @@ class PageClient:
         self._front = front_of(installation)
         self._cookie = browsers.cookie_name(installation.files.installation)
         self._sent_keys: OrderedDict[tuple[str, str], None] = OrderedDict()
-        """The keys of forms that were sent, each with the form token of its session."""
+        """The keys of forms that were sent. Each key comes with the form token of its session."""
         self.arriving: Counter[str] = Counter()
         """How many files are being uploaded, by the address of their company."""
 
@@ -154,10 +154,10 @@ class PageClient:
     async def done_once(
         self, browser: Browser, key: str | None, do: Callable[[], Awaitable[Answering]]
     ) -> Answering:
-        """Run `do` for a form with this key, and return its answer.
+        """Run `do`, and return its answer. `key` is the key of the form that a person has sent.
 
-        Without a key, always run it. Raise Problem (409) if a form with this key was sent before and was not
-        refused.
+        Raise Problem (409) if a form with this key was already sent and was not refused. Without a key, always run
+        `do`.
         """
         if not key:
             return await do()
@@ -188,14 +188,16 @@ class PageClient:
         return browser, await browsers.form(browser, with_token=False, bounds=bounds)
 
     async def user_of(self, secret: str | None) -> int | None:
-        """Return the id of the user of this session, even after its end, or None for an unknown session."""
+        """Return the id of the session's user, even after the session has ended. Return None for an unknown
+        session.
+        """
         return None if secret is None else await self._access.session_user(secret)
 
     async def ask(
         self, browser: Browser, operation: Operation, company_id: str | None = None, **sent: Unpack[Sent]
     ) -> Answer:
-        """Run the operation as the person of this browser, and return the answer. A refused operation has an
-        answer, too.
+        """Run the operation for the person of this browser, and return the answer, even if the operation is
+        refused.
         """
         request = browser.request
         call = request[CALL] = Call(
@@ -235,8 +237,9 @@ class PageClient:
         return Answer(reply.status, body, reply.headers.get("ETag"))
 
     async def others(self, person: Person, company_id: int, most: int) -> list[Company]:
-        """Return at most `most` companies that the person may use, sorted by name, except the company with the id
-        `company_id`.
+        """Return the companies that the person may use, sorted by name, without the company `company_id`.
+
+        Return at most `most` companies.
         """
         browser = person.browser
         assert browser.secret is not None
@@ -244,13 +247,13 @@ class PageClient:
         return await self._access.others(caller, company_id, most)
 
     def count_open(self, browser: Browser) -> None:
-        """Count a request that calls no operation against the rate limit. Raise Problem (429) above the limit."""
+        """Count a request that calls no operation. Raise Problem (429) if it is above the rate limit."""
         self._dispatcher.admission.count_visit("page", browser.address)
 
     async def count_visit(self, browser: Browser, kind: str) -> None:
-        """Count a request for a public page against the rate limit. Raise Problem (429) above the limit.
+        """Count a request for a public page. Raise Problem (429) if it is above the rate limit.
 
-        The request of a signed-in person counts for the session. Any other request counts for the address and
+        If a person is signed in, the request counts for the session. Otherwise it counts for the address and
         `kind`.
         """
         admission = self._dispatcher.admission
@@ -272,11 +275,11 @@ class PageClient:
         return self._signed_in(browser, found.body)
 
     async def person(self, request: web.Request) -> Person:
-        """Return the signed-in person, for a page that requires a sign-in.
+        """Return the signed-in person. Call this for a page that requires a sign-in.
 
-        Raise SignedOut if nobody is signed in: it leads to the sign-in page, and from there back to this page.
-        Raise HTTPSeeOther if the person must first set up a second factor. Raise Problem (429) above the rate
-        limit.
+        Raise SignedOut if nobody is signed in. The browser is then sent to the sign-in page, and afterwards back
+        to this page. Raise HTTPSeeOther if the person must first set up a second factor. Raise Problem (429) above
+        the rate limit.
         """
         browser = self.browser(request)
         if browser.secret is not None:

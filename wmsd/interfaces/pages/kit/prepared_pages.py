@@ -1,4 +1,4 @@
-"""Pages that are the same for everybody. Each is created once, on a thread, and sent with its ETag."""
+"""Pages that are the same for everybody. Each page is created once, on a thread, and sent with an ETag."""
 
 from collections.abc import Callable
 from typing import Final

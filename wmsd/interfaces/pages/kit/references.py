@@ -30,9 +30,9 @@ limited.
 Key = tuple[str, int]
 """The name of a document's kind, and the document's id."""
 Referred = Mapping[tuple[str, int], Mapping[str, Any]]
-"""The records to which fields refer, by the name of the field and the id of the record.
+"""The records to which fields refer. The key is the name of the field and the id of the record.
 
-For a document that caused a record, the key is the kind of document and its id.
+For the document that caused a record, the key is the kind and the id of the document.
 """
 NESTED: Final = ("table", "facts")
 LONGEST_CODE: Final = 64
@@ -42,17 +42,20 @@ RESOURCES: Final[dict[str, Resource]] = {
     "stock": BY_NAME["stock"],
     "webhook": BY_NAME["webhooks"],
 }
-"""The resources whose records have a page, by the name of the entity in events."""
+"""The resources whose records have a page. The key is the name of the record's entity in events."""
 IDS: Final = re.compile(r"(?:([a-z_]+)[: ])?[0-9]{1,15}", re.ASCII)
-"""An id, with or without an entity. The separator is a colon, or a space as in the log."""
+"""A pattern for an id, such as `17`, or for an entity with an id, such as `article:17` or `article 17`.
+
+In the log, a space separates the entity and the id.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class NamedDocument:
-    """A document as a page names it.
+    """A document, as a page shows it.
 
-    `text` is the code of the document, and `address` is its page. If the person may not read the document, `text`
-    is the id and `address` is None.
+    If the person may read the document, `text` is its code and `address` its page. Otherwise `text` is its id and
+    `address` is None.
     """
 
     noun: str
@@ -62,7 +65,7 @@ class NamedDocument:
 
     @property
     def alone(self) -> str:
-        """The name of the document in places that do not say what kind of document it is."""
+        """The text for the document if the text around it does not name the kind of the document."""
         return self.text if self.address else f"{_(self.noun)} {self.text}"
 
 
@@ -99,8 +102,7 @@ async def _records(at: Workplace, kind: DocumentKind, ids: list[int]) -> list[Ma
 
 
 async def find_references(workplace: Workplace, fields: Iterable[Field], records: Iterable[Any]) -> Referred:
-    """Return the records to which `records` refer, if the person may read them. For other records, pages show only
-    the id.
+    """Return the records to which `records` refer. Leave out records that the person may not read.
 
     `fields` are the fields of `records`.
     """
@@ -143,7 +145,7 @@ def _collect(fields: Iterable[Field], record: Mapping[str, Any], ids: dict[str, 
 
 
 def address_of(at: Workplace, entity: str, entity_id: int) -> str | None:
-    """Return the address of the record's page.
+    """Return the address of the record's page. `entity` is the name of its kind.
 
     Return None if there is no page, or if the person may not read the record.
     """
@@ -154,11 +156,10 @@ def address_of(at: Workplace, entity: str, entity_id: int) -> str | None:
 
 
 async def records_of(at: Workplace, typed: str) -> str | None:
-    """Return the value of a filter for the log of a webhook, such as `article:17,stock:3`. `typed` is a code or an
-    id.
+    """Return the value for the record filter in the log of a webhook, such as `article:17,stock:3`.
 
-    The value contains all records with this code. If no record has the code, the value is the typed id. Return
-    None if the text is neither a code nor an id.
+    `typed` is a code or an id. For a code, the value has all records with the code. If there are none, it has the
+    id. Return None if `typed` is neither.
     """
     found = []
     if len(typed) <= LONGEST_CODE:

@@ -107,10 +107,10 @@ def _next_of(problem: Problem, closed: CompanyWorkplace | None) -> str:
 
 
 def _closed(problem: Problem, person: Person | None, at: Workplace | None) -> CompanyWorkplace | None:
-    """Return the company if a platform admin was refused there because a module is off. Otherwise return None.
+    """Return the company if a module of the company is off and the person, a platform admin, can switch it on.
 
-    A platform admin has all rights. Therefore the status 403 means that a module is off, unless the form itself
-    was refused. The admin can switch the module on.
+    Otherwise return None. A platform admin has all rights. So for an admin, the status 403 means that a module is
+    off, unless the form itself was refused.
     """
     if problem.status != 403 or isinstance(problem, FormOfAnotherOrigin | FormOfAnotherSession):
         return None
@@ -121,7 +121,7 @@ def _closed(problem: Problem, person: Person | None, at: Workplace | None) -> Co
 async def failed(door: PageClient, request: web.Request, problem: Problem) -> web.Response:
     """Return the page of a failure.
 
-    If creating this page fails for the same reason, return a page that needs no template and no catalogue.
+    If this page cannot be created either, return a page that needs no template and no catalogue.
     """
     try:
         return await refusal_page(door, request, problem)
@@ -154,7 +154,9 @@ def _links(
     form: str,
     problem: Problem,
 ) -> Iterator[Link]:
-    """Yield links to pages where the person can continue, the closest page first."""
+    """Yield links to pages on which the person can continue. The link that leads closest to the refused page is
+    first.
+    """
     if isinstance(problem, FormOfAnotherOrigin):
         if problem.own:
             yield problem.own, problem.own

@@ -94,10 +94,10 @@ def _environment() -> "Environment":
 
 
 def _context_class() -> "type[Context]":
-    """Return the class of the contexts of pages. `_empty` clears each context after its page is rendered.
+    """Return the class for Jinja's contexts of pages. `_empty` clears each context after its page is rendered.
 
-    Jinja's contexts and macros refer to each other. Without `_empty`, they would keep the values of a page in
-    memory, such as its request with the connection, until a garbage collection.
+    Jinja's contexts and macros refer to each other. A context that is not cleared keeps the values of its page,
+    such as the request, in memory until a garbage collection.
     """
     from jinja2.runtime import Context
 
@@ -121,8 +121,8 @@ def _empty(contexts: "list[Context]") -> None:
 def _when_shown(filter_: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a filter so that it runs each time a page is rendered.
 
-    Jinja runs a filter of a constant only once, in the language of the first person, unless the filter needs the
-    context.
+    If a filter is applied to a constant, Jinja runs it only once, in the language of the first reader. Only a
+    filter that takes the context runs each time.
     """
     from jinja2 import pass_context
 
@@ -132,8 +132,8 @@ def _when_shown(filter_: Callable[..., Any]) -> Callable[..., Any]:
 def _text(text: str, **values: Any) -> "Markup":
     """Return a text of wmsd in the language of the page.
 
-    This function replaces the one of Jinja's extension, which takes three times as long. Every page calls it
-    dozens of times.
+    This function replaces the function of Jinja's extension, because that takes three times as long. Every page
+    calls it dozens of times.
     """
     from markupsafe import Markup
 
@@ -152,8 +152,9 @@ def _with_values(text: str, **values: Any) -> "Markup":
 
 
 def _typed(text: Text) -> Text:
-    """Return the text after completing its commands for the reader of the page (see `Person.complete`). HTML stays
-    HTML.
+    """Return the text. Commands in it are completed for the reader of the page (see `Person.complete`).
+
+    If the text is HTML, the result is HTML too.
     """
     return cast("Text", _complete.get()(text))
 
@@ -165,7 +166,7 @@ def _source(name: str) -> tuple[str, str, None]:
 def load_templates() -> None:
     """Compile all templates when the server starts.
 
-    A template takes up to 35 ms to compile, and would block the event loop when a page is first opened.
+    The compilation of a template takes up to 35 ms. It must not block the event loop when a page is first opened.
     """
     for name in _names(FOLDER, ""):
         _environment().get_template(name)

@@ -17,8 +17,9 @@ def page_of(
 ) -> web.Response:
     """Return a page of the workplace.
 
-    `current` is the entry of the page in the menu. `refused` is the answer to a form of the page, whose message
-    and errors the page shows. `hidden` in the template holds the form token and a new idempotency key.
+    `current` is the name of the page in the menu. If an operation has refused a form of the page, `refused` is the
+    answer of the operation. The page then shows its message and errors. In the template, `hidden` has the form
+    token and a new idempotency key.
     """
     body = {} if refused is None or refused.is_good else refused.body
     place = {} if isinstance(at, PersonalWorkplace) else {"at": at}
@@ -32,5 +33,5 @@ def page_of(
 
 
 def form_keys(at: Workplace) -> dict[str, str]:
-    """Return the hidden fields of a form that runs only once: the token of its session, and a new key."""
+    """Return the hidden fields of a form that may run only once: the form token of the session, and a new key."""
     return {FORM_TOKEN: at.person.browser.form_token, KEY: secrets.token_urlsafe(16)}

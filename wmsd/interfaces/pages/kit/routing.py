@@ -1,8 +1,7 @@
-"""The registration of pages: how public pages are counted, and how every page shows a refusal.
+"""Registers pages. Defines how the rate limit counts public pages, and how a page shows a refusal.
 
-The rate limit counts signed-in people by session, so that other people at the same address cannot block them.
-Other visitors are counted by address and by kind of page: reading the guide never uses up the limit of the sign-in
-page.
+The rate limit counts signed-in people by session, so that other people at the same address cannot block them. It
+counts other visitors by address and by kind of page. So a visitor who reads the guide can still sign in.
 """
 
 from functools import partial
@@ -29,7 +28,7 @@ from wmsd.interfaces.pages.kit.workplace import AT
 
 Kind = Literal["page", "guide", "asset", "missing"]
 METHODS: Final = web.AppKey("methods_of_pages", dict[str, list[str]])
-"""The methods of the pages by their addresses."""
+"""The HTTP methods of each page, by the address of the page."""
 IS_COMPLETE: Final = web.AppKey("has_all_pages", bool)
 WRONG_METHOD: Final = (
     "This address accepts only the methods of a page or of its form. For programs, use the addresses under /api."
@@ -42,9 +41,10 @@ def add_visited(app: web.Application, kind: Kind, method: str, path: str, handle
 
 
 def add_page(app: web.Application, method: str, path: str, handler: Handler) -> None:
-    """Add a page whose operations count against the rate limit.
+    """Add a page whose operations the rate limit counts.
 
-    Raise RuntimeError after `refuse_all_else`, because its handlers would answer in place of the page.
+    Raise RuntimeError if `refuse_all_else` was already called, because no request reaches a page that is added
+    later.
     """
     if app.get(IS_COMPLETE):
         raise RuntimeError(f"{path} can never be reached: add it before the route that refuses all other paths.")
@@ -55,9 +55,9 @@ def add_page(app: web.Application, method: str, path: str, handler: Handler) -> 
 
 
 def refuse_all_else(app: web.Application) -> None:
-    """Add the handlers that refuse other methods of the pages, and unknown addresses outside of the API.
+    """Add the handlers that refuse other methods of pages, and unknown addresses outside of the API.
 
-    No page can be added afterwards.
+    After this, no page can be added.
     """
     for path, methods in app[METHODS].copy().items():
         add_visited(app, "missing", "*", path, partial(_refuse_method, with_head(methods)))
@@ -73,10 +73,10 @@ async def _count(door: PageClient, kind: Kind, handler: Handler, request: web.Re
 async def _in_words(
     door: PageClient, log: RequestLog, handler: Handler, request: web.Request
 ) -> web.StreamResponse:
-    """Run a handler in the language and the time zone of its visitor, and show a refusal as a page.
+    """Run `handler` in the visitor's language and time zone. If the request is refused, answer with a page.
 
-    The language is the browser's, and the time zone is the installation's, until the handler finds the person or
-    the company. A browser that reads pages also gets a page for a failure of the handler.
+    At first, the language is that of the browser, and the time zone that of the installation. They change when the
+    handler finds the person or the company. If the handler fails, a browser that reads pages gets a page too.
     """
     language.current.set(language.of_browser(request.headers.get("Accept-Language", "")))
     zone.begin(door.time_zone, door.now)
@@ -110,7 +110,7 @@ async def _refuse_method(possible: list[str], request: web.Request) -> web.Strea
 
 
 async def _refuse_address(request: web.Request) -> web.StreamResponse:
-    """Refuse an unknown address. Only a browser that reads pages gets a page, not a program or an icon request."""
+    """Refuse an unknown address. Only a browser that reads pages gets a page. Icon requests get no page."""
     if reads_pages(request):
         raise not_found("page")
     return address_refused(request)

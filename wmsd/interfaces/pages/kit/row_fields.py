@@ -1,7 +1,7 @@
-"""The table of a field with rows, such as the lines of an order.
+"""The table for a field with rows, such as the lines of an order.
 
-Functions build the table, because a form may have 1 000 rows of five fields and macros of a template take ten
-times as long. Every text that is not written in this file passes through `escape`.
+Functions build the table, because the macros of a template take ten times as long. A form may have 1 000 rows of
+five fields. Every text from outside of this file passes through `escape`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,7 +15,7 @@ from wmsd.interfaces.pages.kit.text.language import field_errors
 from wmsd.interfaces.pages.kit.values import DASH, escape
 
 FINDS: Mapping[str, str] = {"article_code": "articles"}
-"""The fields that suggest records while a person types, with the kind of the records."""
+"""Fields that suggest records while a person types. The value is the kind of these records."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +54,9 @@ def row_fields(
 
 
 def _has_column(fields: Sequence[FormField], form: RowForm) -> bool:
-    """Return True if the table has a column for a field of its rows. `fields` has this field once for each row.
+    """Return True if the table has a column for these fields. `fields` has the field of each row in the column.
 
-    A column without inputs is only shown if it has at least one value.
+    If people cannot type in the column, the table has the column only if a row has a value.
     """
     if not fields or fields[0].asks == "hidden":
         return False
@@ -119,8 +119,8 @@ def _control(field: FormField, form: RowForm) -> str:
 
 
 def _listed(field: FormField) -> str:
-    """Return the HTML attribute that connects an input with the list of all codes. The form contains the list if
-    there are few codes.
+    """Return the HTML attribute that connects an input with the list of all codes. Only a short list is in the
+    form.
     """
     return f'list="{field.own_name}-list"'
 

@@ -1,4 +1,4 @@
-"""Public pages of search results. Pages are created one after another, and cached for equal queries."""
+"""Public pages of search results. One page is created at a time. Equal queries share a cached page."""
 
 import asyncio
 import time
@@ -17,9 +17,9 @@ from wmsd.interfaces.pages.kit.rendering import HEADERS
 MOST_KEPT: Final = 8_000_000
 """The maximum memory for cached pages, in bytes."""
 MOST_COMPRESSED: Final = 0.5
-"""The assumed size of a compressed page, as a fraction of its uncompressed size.
+"""An estimate of a compressed page's size, as a fraction of the page's size.
 
-If a browser accepts compression, the compressed page is cached, too.
+If a browser accepts compression, the compressed page is cached too.
 """
 Make = Callable[[], str]
 
@@ -37,10 +37,10 @@ class SearchPages:
     async def answer(
         self, key: tuple[str, ...], address: str, prepare: Callable[[], Awaitable[Make]]
     ) -> web.Response:
-        """Return the page with this key from the cache. If the page is missing, create it with the function that
-        `prepare` returns.
+        """Return the page with this key from the cache. If it is not there, create and cache it.
 
-        The work is charged to the client `address`. Raise Problem (503) if too many pages wait to be created.
+        `prepare` returns the function that creates the page. The cost is charged to the client `address`. Raise
+        Problem (503) if too many pages wait for their creation.
         """
         page = await self._page(key, address, prepare)
         return web.Response(body=page, content_type="text/html", charset="utf-8", headers=HEADERS)

@@ -1,4 +1,5 @@
-"""The suggestions for fields that ask for a code: all codes that the person may see, if they are few.
+"""The suggestions for fields in which people type a code. They are all codes that the person may see, if they are
+few.
 
 If there is only one warehouse or client, a new form already contains its code.
 """
@@ -12,8 +13,9 @@ from wmsd.interfaces.pages.kit.resources import REFERRED
 from wmsd.interfaces.pages.kit.workplace import Workplace
 
 MOST: Final = 99
-"""The maximum number of suggestions. A longer list would make the form large, and a part of a list would look
-complete.
+"""The maximum number of suggestions. If there are more, the form has none.
+
+A longer list would make the form large, and a part of the list would look complete.
 """
 MOST_IN_TEXT: Final = 30
 """The maximum number of codes in a sentence below a field with several lines."""
@@ -28,14 +30,14 @@ FROM: Final[Mapping[str, tuple[str, str]]] = {
 """The source of the suggestions for each form field: a resource, and the field of its records that people type."""
 
 FILLED_IN: Final = frozenset({"warehouse", "client"})
-"""Fields that a new form fills in if there is only one choice."""
+"""The fields that a new form fills in if only one record can be chosen."""
 ACTIVE: Final = "active"
 
 
 async def only_choices(at: Workplace, fields: Iterable[FormField]) -> Typed:
-    """Return the values of a new form for required fields that have only one choice.
+    """Return values for the required fields of a new form in which only one record can be chosen.
 
-    The value is the code of the only active record.
+    The value is the code of this record, which is the only active one.
     """
     asked = [field for field in fields if field.is_required and field.asks == "code" and field.name in FILLED_IN]
     found = {field.name: await _only(at, FROM[field.name][0]) for field in asked}
@@ -43,7 +45,9 @@ async def only_choices(at: Workplace, fields: Iterable[FormField]) -> Typed:
 
 
 async def _only(at: Workplace, resource_name: str) -> str:
-    """Return the code of the only active record that the person may see, or "" if there are none or several."""
+    """Return the code of the only active record that the person may see. Return "" if there is no such record or
+    several.
+    """
     resource = next((each for each in at.resources if each.name == resource_name), None)
     if resource is None:
         return ""

@@ -1,7 +1,7 @@
 """The values of records as HTML.
 
-Functions build the HTML, because a list has hundreds of cells and macros of a template take ten times as long. The
-function for a field is chosen once for all records. Every text that is not written in this file passes through
+Functions build the HTML, because the macros of a template take ten times as long, and a list has hundreds of
+cells. The function for a field is chosen once for all records. Every text from outside of this file passes through
 `escape`.
 """
 
@@ -36,18 +36,19 @@ QUANTITY_3PL: Final = "quantity_um3pl"
 QUANTITIES: Final = frozenset(
     {"quantity", "received_quantity", "counted_quantity", "expected_quantity", QUANTITY_3PL}
 )
-"""Fields of the lines of documents that have units."""
+"""The fields of documents' lines that contain a quantity with a unit."""
 CODED: Final = frozenset({"disposition", "type"})
-"""Fields whose codes are shown as words, also in lists of changes."""
+"""Fields whose codes are shown as words. Lists of changes show them as words too."""
 SHORT: Final = 3
 """The maximum number of decimals in a number of boxes. A number with more decimals is not shown."""
 A_MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", re.ASCII)
-"""A moment as the API writes it."""
+"""A pattern for moments in the format of the API."""
 FIGURES: Final = ("number", "integer", "table")
 PARTS_NAMED: Final = {"lot_number": "lot_number", "serials": "serial", "serial_data": "serial"}
-"""The fields of lines that contain lots or serials, each with the field in the address of its page (`of_part`)."""
+"""The fields of lines that contain lots or serials. The value is the field that `of_part` needs for the address.
+"""
 Show = Callable[[Any], str]
-"""The function that returns the HTML of a value. The value is neither None nor an empty list."""
+"""A function that returns the HTML of a value. Its argument is neither None nor an empty list."""
 
 
 def value_html(field: Field, value: Any, referred: Referred, at: Workplace) -> Markup:
@@ -56,7 +57,7 @@ def value_html(field: Field, value: Any, referred: Referred, at: Workplace) -> M
 
 
 def cell_class(field: Field) -> Markup:
-    """Return the class attribute for cells with numbers or with changes, or an empty text for other cells."""
+    """Return the class attribute of a cell with numbers or changes. For other cells, return an empty text."""
     if field.kind == "changes":
         return Markup(' class="changes"')
     return Markup(' class="num"' if field.kind in FIGURES else "")  # noqa: S704 -- a constant
@@ -70,10 +71,11 @@ def rows(
     at: Workplace,
     has_ticks: bool = False,
 ) -> Markup:
-    """Return the rows of a list. The key links to the record, or to a list filtered by it.
+    """Return the rows of a list.
 
-    On a phone, the cells of a row are below each other, with headings. With `has_ticks`, each row has a checkbox
-    for the form with the id `bulk`.
+    The key of a record links to its page, or to another list with only the record's entries. On a phone, the cells
+    of a row are below each other, with headings. If `has_ticks` is True, each row has a checkbox for the form
+    `bulk`.
     """
     if resource.one is not None:
         begin = f"{at.address}/{resource.name}/"
@@ -95,9 +97,9 @@ def rows(
 
 
 def _narrowed(record: Mapping[str, Any], names: Iterable[str], referred: Referred) -> str:
-    """Return a query that filters a list by the fields `names` of the record.
+    """Return the query of a list that shows only entries of this record. `names` are the fields for the filters.
 
-    If a field refers to a record in `referred`, the query has the code in place of the id.
+    If a field refers to a record in `referred`, the query has its code instead of its id.
     """
     sent = {}
     for name in names:
@@ -112,12 +114,14 @@ def _narrowed(record: Mapping[str, Any], names: Iterable[str], referred: Referre
 def lines(
     fields: Iterable[Field], records: Iterable[Mapping[str, Any]], referred: Referred, at: Workplace
 ) -> Markup:
-    """Return the rows of a table inside a record, without links to records. Quantities have their units."""
+    """Return the rows of a table that is a field of a record. Their keys are no links. Quantities have their
+    units.
+    """
     return _body(fields, records, referred, at, has_units=True)
 
 
 LeadsTo = Callable[[Mapping[str, Any]], str]
-"""The function that returns the address to which a record's key links, escaped."""
+"""A function that returns the address to which the key of a record links. The address is escaped."""
 
 
 class Column(NamedTuple):
@@ -126,9 +130,7 @@ class Column(NamedTuple):
     show: Show
     leads_to: LeadsTo | None
     of_record: Callable[[Mapping[str, Any]], str] | None
-    """The function that returns the HTML of a field that depends on other fields of the record. None for other
-    fields.
-    """
+    """Only if the HTML of a field depends on other fields of the record: the function that returns it."""
 
 
 def _body(
@@ -181,15 +183,16 @@ def _or_dash(value: Any, show: Show) -> str:
 
 
 def _heading(field: Field, place: int, key: str) -> str:
-    """Return the HTML attribute with the heading of a cell. Return "" if the first cell has the key, a reference
-    or a status.
+    """Return the HTML attribute with the heading of a cell.
+
+    Return "" for the first cell of a row if it is the key, a reference or a status.
     """
     says_itself = place == 0 and (field.name == key or field.kind in ("reference", "status"))
     return "" if says_itself else f' data-heading="{escape(field.text)}"'
 
 
 def escape(value: Any) -> str:
-    """Return the text of a value, escaped. A `Markup` is escaped, too."""
+    """Return the value as escaped text. The text of a `Markup` is escaped too."""
     return escape_text(str(value))
 
 
@@ -217,7 +220,7 @@ def _status(value: str) -> str:
 
 
 def _days_left(days: int) -> str:
-    """Return the highlighted text for the days until an expiry."""
+    """Return a highlighted text that says in how many days something expires."""
     return f'<b class="{"warn" if days > 0 else "bad"}">{escape(words.days_left(days))}</b>'
 
 
@@ -286,7 +289,10 @@ def _referring(field: Field, referred: Referred, at: Workplace) -> Show:
 
 
 def _part(field: Field, at: Workplace) -> Callable[[Mapping[str, Any]], str] | None:
-    """Return a function that links the lots and serials of a line to their pages, if the person may read stock."""
+    """Return a function that shows the lots or serials of a line as links to their pages.
+
+    Return None for other fields, and if the person may not read stock.
+    """
     named = PARTS_NAMED.get(field.name)
     if named is None or not at.may(get_lot):
         return None
@@ -320,7 +326,7 @@ def _of_record(
 
 
 def _in_units(name: str, referred: Referred, line: Mapping[str, Any]) -> str:
-    """Return a quantity of a line with its unit and, for an article in boxes, the number of boxes."""
+    """Return a quantity of a line with its unit. If the article is in boxes, add the number of boxes."""
     value, article = line.get(name), referred.get((ARTICLE, line.get(ARTICLE, 0)))
     if value is None:
         return NOTHING
@@ -345,9 +351,9 @@ def _plain_number(value: Decimal) -> str:
 
 
 def _document(referred: Referred) -> Callable[[Mapping[str, Any]], str]:
-    """Return a function for the document that caused a record.
+    """Return a function that shows the document that caused a record.
 
-    A document without a page, or that the person may not read, is shown by its kind and its id.
+    If the document has no page, or if the person may not read it, the function shows its kind and its id.
     """
 
     def show(record: Mapping[str, Any]) -> str:

@@ -23,7 +23,9 @@ from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.tenants.accounts import profile_actions
 
 MOST_OTHERS: Final = 20
-"""The maximum number of links to other companies on a page of a company. Each link leads to the same page there.
+"""The maximum number of links to other companies on a page of a company.
+
+Each link leads to the page with the same name in the other company.
 """
 
 
@@ -35,26 +37,26 @@ class Workplace(ABC):
     code: str
 
     ALL: ClassVar[tuple[Resource, ...]]
-    """All resources of this kind of workplace, even if the person may not read some of them."""
+    """All resources of such workplaces, including resources that the person may not read."""
 
     @property
     @abstractmethod
     def address(self) -> str:
-        """The beginning of the addresses of all pages here."""
+        """The first part of the address of each page of the workplace."""
 
     @property
     @abstractmethod
     def permissions(self) -> Permissions:
-        """The permissions of the person here. The operation checks the same permissions again."""
+        """The permissions of the person in this workplace. Each operation checks them again."""
 
     @property
     def zone(self) -> ZoneInfo:
-        """The time zone in which days begin and end here, for every reader of the page."""
+        """The time zone for the beginning and end of days in this workplace. It is the same for every reader."""
         return self.door.time_zone
 
     @property
     def today(self) -> str:
-        """The date of today in this time zone, such as 2026-11-24."""
+        """Today's date in the time zone of the workplace, such as 2026-11-24."""
         return day_in(self.door.now, self.zone)
 
     def may(self, operation: Operation) -> bool:
@@ -72,19 +74,18 @@ class Workplace(ABC):
 
     @abstractmethod
     async def ask_once(self, operation: Operation, key: str | None, **sent: Unpack[Sent]) -> Answer:
-        """Run the operation as `ask` does, but only once for all forms with this key.
+        """Run the operation as `ask` does, but only for the first form with this key.
 
-        If a form with this key was already sent, a company returns the stored answer. Other workplaces raise
-        Problem (409).
+        For another form with this key, a company returns the stored answer. Other workplaces raise Problem (409).
         """
 
     @property
     def resources(self) -> list[Resource]:
-        """The resources that the person may read here."""
+        """The resources of the workplace that the person may read."""
         return [resource for resource in self.ALL if self.may(resource.listing)]
 
     def offers(self, choice: str, is_of_person: bool = False) -> bool:
-        """Return True if a form offers this choice here.
+        """Return True if a form in this workplace offers this choice.
 
         `is_of_person` is True in the form for the abilities of a user. Other forms, such as the form for a token,
         leave out abilities that are not in force in this installation.
@@ -92,9 +93,9 @@ class Workplace(ABC):
         return is_of_person or choice not in ABILITIES or choice in self.door.abilities
 
     def opens(self, name: str, is_of_person: bool = False) -> str:
-        """Return what an ability or a module allows here, or "" if its name already says it.
+        """Return a text that says what an ability or a module allows. Return "" if its name says the same.
 
-        `is_of_person` is True in the form for the abilities of a user, which also has abilities that are not in
+        `is_of_person` is True in the form for the abilities of a user. It also has abilities that are not in
         force.
         """
         return words.opens(name, ABILITIES if is_of_person else self.door.abilities)
@@ -105,8 +106,8 @@ class Workplace(ABC):
         return or_not_found(next((each for each in cls.ALL if each.name == name), None), "page")
 
     def acts(self, resource: Resource, record: Mapping[str, object] | None = None) -> list[Act]:
-        """Return the actions that the person may take on the record. If `record` is None, return the actions that
-        create a record.
+        """Return the actions that the person may run on `record`. If it is None, return the actions that create a
+        record.
         """
         return [
             act
@@ -115,7 +116,7 @@ class Workplace(ABC):
         ]
 
     def bulk_acts(self, resource: Resource) -> list[Act]:
-        """Return the actions that the person may take on many records of a list in one step."""
+        """Return the actions that the person may run on several records of a list together."""
         return [act for act in resource.acts if act.takes_many and self.may(act.operation)]
 
     async def need(self, operation: Operation, **sent: Unpack[Sent]) -> Any:
@@ -134,13 +135,13 @@ class CompanyWorkplace(Workplace):
     sandbox: bool
     frozen_at: str | None
     time_zone: str | None
-    """The time zone of the company, or None if the company uses that of the installation."""
+    """The time zone of the company, or None if the company uses the time zone of the installation."""
     modules: frozenset[str]
     abilities: frozenset[str]
     others: Sequence[Company]
-    """The first other companies that the person may use."""
+    """Other companies that the person may use. There may be more of them (see `has_more`)."""
     has_more: bool
-    """True if the person may use more companies than `others`."""
+    """True if the person may use other companies that are not in `others`."""
 
     ALL = RESOURCES
 
@@ -160,7 +161,9 @@ class CompanyWorkplace(Workplace):
         return await self.door.ask(self.person.browser, operation, self.id, **sent)
 
     async def ask_once(self, operation: Operation, key: str | None, **sent: Unpack[Sent]) -> Answer:
-        """Run the operation with this idempotency key. The company's file stores the answer with the key."""
+        """Run the operation with the idempotency key `key`. The company's database stores the answer with this
+        key.
+        """
         sent["idempotency_key"] = key or None
         return await self.ask(operation, **sent)
 
@@ -180,7 +183,9 @@ class AdminWorkplace(Workplace):
         return Permissions(self.person.role, frozenset(), self.door.abilities)
 
     def offers(self, choice: str, is_of_person: bool = False) -> bool:
-        """Return True if a form offers this choice. Choices that the person may not grant are left out."""
+        """Return True if a form in this workplace offers this choice. The person must be allowed to grant the
+        choice.
+        """
         if choice == "platform-admin":
             return self.person.role == choice
         needed = ABILITIES.keys() if choice == EVERYTHING else {choice} & ABILITIES.keys()
@@ -190,9 +195,9 @@ class AdminWorkplace(Workplace):
         return await self.door.ask(self.person.browser, operation, **sent)
 
     async def ask_once(self, operation: Operation, key: str | None, **sent: Unpack[Sent]) -> Answer:
-        """Run the operation only once for this key.
+        """Run the operation only once for this key. Raise Problem (409) for another form with this key.
 
-        Its answer is not stored, because it may contain a token or the code of a link.
+        The answer is not stored, because it may contain a token or the code of a link.
         """
         return await self.door.done_once(self.person.browser, key, partial(self.ask, operation, **sent))
 
@@ -203,19 +208,18 @@ class PersonalWorkplace(AdminWorkplace):
 
 
 AT = web.RequestKey("at", Workplace)
-"""The workplace of the page."""
+"""The request's key for the workplace of the page."""
 
 
 def place_of(request: web.Request) -> type[Workplace]:
-    """Return the kind of workplace at the address of the request."""
+    """Return the class of the workplace to which the address of the request belongs."""
     return CompanyWorkplace if "company" in request.match_info else AdminWorkplace
 
 
 async def workplace(door: PageClient, request: web.Request) -> Workplace:
-    """Return the workplace at the address of the request.
+    """Return the workplace to which the address of the request belongs.
 
-    Raise Problem (404) if the person may not use the company. Raise SignedOut or HTTPSeeOther as `door.person`
-    does.
+    Raise Problem (404) if the person may not use the company. Also raise the errors of `door.person`.
     """
     person, company_id = await door.person(request), request.match_info.get("company")
     if company_id is None:
@@ -227,7 +231,7 @@ async def workplace(door: PageClient, request: web.Request) -> Workplace:
 
 
 async def personal_workplace(door: PageClient, request: web.Request) -> Workplace:
-    """Return the workplace of the signed-in person. Raise SignedOut or HTTPSeeOther as `door.person` does."""
+    """Return the workplace of the signed-in person's account pages. Also raise the errors of `door.person`."""
     return PersonalWorkplace(door, await door.person(request), name="", code="")
 
 

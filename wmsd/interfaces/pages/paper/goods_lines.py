@@ -11,9 +11,12 @@ from wmsd.warehouse.sales_orders.kind import SALES_ORDERS
 ARTICLE: Final = "article_id"
 WAREHOUSE: Final = "warehouse_id"
 QUANTITIES: Final = (("quantity_um3pl", "unit_3pl"), ("quantity", "unit"))
-"""The quantities of a line, and the fields of the article with their units. Quantities in 3PL units come first."""
+"""The fields with the quantities of a line. Each comes with the field of the article that has its unit.
+
+The quantity in 3PL units comes first.
+"""
 LINES_OF: Final = {kind.name: kind.table.lines for kind in DOCUMENTS}
-"""The field with the lines, by the name of the kind of document."""
+"""The name of the field with the lines, for each kind of document."""
 SERIALS: Final = ("serials", "serial_data")
 
 
@@ -22,14 +25,16 @@ class GoodsLine(NamedTuple):
     """All fields of the article that the person may read; at least its code."""
     warehouse: Mapping[str, Any] | None
     amounts: Sequence[tuple[Decimal | int, str]]
-    """The quantities of the line, each with its unit: the quantity in 3PL units first, then the quantity in the
-    unit of the article. A line may have only one of them.
+    """The quantities of the line, each with its unit. The quantity in 3PL units comes before that in the article's
+    unit.
+
+    A line may have only one of them.
     """
     lot: str
     serials: Sequence[str]
     disposition: str
     own_unit: str
-    """The unit of the article."""
+    """The unit of the article, which is not the 3PL unit."""
     expected: Decimal | int | None
 
     @property
@@ -53,9 +58,9 @@ def goods_lines(record: Mapping[str, Any], lines: str, referred: Referred) -> li
 def with_loaded(
     lines: Sequence[GoodsLine], record: Mapping[str, Any], loaded: Sequence[Mapping[str, Any]]
 ) -> list[GoodsLine]:
-    """Return the lines of a sales order with the lots and serials that were loaded.
+    """Return the lines of a sales order on paper. If lots or serials were loaded for a line, the result has these.
 
-    `loaded` has the loaded goods by line, lot and serial.
+    `record` is the order, and `loaded` has the loaded goods by line, lot and serial.
     """
     by_line: dict[int, dict[str, list[Mapping[str, Any]]]] = {}
     for each in loaded:
@@ -66,7 +71,10 @@ def with_loaded(
 
 
 def _by_lot(line: GoodsLine, lots: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[GoodsLine]:
-    """Return a line for each lot, or the line itself if no loaded goods have a lot or a serial."""
+    """Return one line for each loaded lot. `lots` has the loaded goods by lot.
+
+    Return only `line` if no lots or serials were loaded.
+    """
     if not lots:
         return [line]
     return [

@@ -36,13 +36,13 @@ class Label(NamedTuple):
     details: tuple[str, ...]
     barcode: "Markup | None"
     text: str
-    """The text of the barcode for people."""
+    """The content of the barcode, as text for people."""
     copies: int = 1
-    """The number of copies: one for each unit of the goods."""
+    """The default number of copies: one for each unit of the goods."""
 
 
 class TooMany(Exception):
-    """The error for more labels than a page can have, which is raised before any barcode is drawn.
+    """The error for too many labels for one page. It is raised before a barcode is drawn.
 
     `total` is the number of labels.
     """
@@ -60,8 +60,7 @@ def within_bounds(names: Collection[str]) -> Collection[str]:
 
 
 LabelsOf = Callable[[Workplace, Resource, Mapping[str, Any]], Awaitable[list[Label]]]
-"""A function that returns the labels of a record. It raises TooMany if there are more labels than a page can have.
-"""
+"""A function that returns the labels of a record. It raises TooMany if one page cannot have so many labels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +72,7 @@ class LabelKind:
     empty: str = ""
     """The message for a record that has no labels of this kind."""
     reads: Operation | None = None
-    """The operation that the person must be allowed to use, in addition to reading the record."""
+    """An operation that the person must be allowed to use, besides the operation that reads the record."""
     is_numbered: bool = False
 
 
@@ -82,7 +81,7 @@ async def _of_article(at: Workplace, resource: Resource, record: Mapping[str, An
 
 
 async def _of_lots(at: Workplace, resource: Resource, record: Mapping[str, Any]) -> list[Label]:
-    """Return a label for each lot of the article that is in stock, in any warehouse."""
+    """Return a label for each lot of the article `record` that is in stock in any warehouse."""
     query = {"ids": str(record["id"]), "detail": "lots"}
     found = (await at.need(find_stock_of_articles, query=query, is_counted=True))["data"]
     lots = dict.fromkeys(lot["lot_number"] for each in found for lot in each["lots"] if lot["quantity"])
@@ -95,7 +94,7 @@ async def _of_stock(at: Workplace, resource: Resource, record: Mapping[str, Any]
 
 
 async def _of_lots_there(at: Workplace, resource: Resource, record: Mapping[str, Any]) -> list[Label]:
-    """Return a label for each lot with a quantity in the stock record."""
+    """Return a label for each lot that is in stock in the stock record `record`."""
     article, there = await _article_of(at, record), await _detailed(at, record)
     lots = [lot["lot_number"] for lot in there["lots"] if lot["quantity"]]
     return [_part_label(article, article["unit"], lot, "") for lot in within_bounds(lots)]
@@ -108,9 +107,9 @@ async def _of_serials_there(at: Workplace, resource: Resource, record: Mapping[s
 
 
 async def _article_of(at: Workplace, record: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the article of a stock record.
+    """Return the article of the stock record `record`.
 
-    If the person may not read articles, return only the code and the name from the stock record.
+    If the person may not read articles, the result has only what the stock record says: the code and the name.
     """
     known = {"code": record["article_code"], "name": record["article_name"], "unit": ""}
     if not at.may(find_articles):
@@ -128,8 +127,9 @@ async def _detailed(at: Workplace, record: Mapping[str, Any]) -> Mapping[str, An
 
 
 async def _of_goods(at: Workplace, resource: Resource, record: Mapping[str, Any]) -> list[Label]:
-    """Return the labels for the goods of all lines. A line gets a label for each serial. Without serials, it gets
-    one label per unit.
+    """Return the labels for the goods of all lines of the document `record`.
+
+    A line with serials has a label for each serial. Any other line has a label for each unit.
     """
     referred = await find_references(at, resource.fields.values(), [record])
     lines = goods_lines(record, LINES_OF[resource.name], referred)
@@ -157,7 +157,7 @@ def _goods_labels(line: GoodsLine) -> Iterator[Label]:
 
 
 def _article_label(article: Mapping[str, Any], unit: str) -> Label:
-    """Return a label with the barcode of the article's GTIN or, if the article has no GTIN, of its code."""
+    """Return a label with the barcode of the article's GTIN. If the article has no GTIN, use its code."""
     written = next((each for each in _barcodes(article) if gtin_of(each)), None)
     text = written or article["code"]
     barcode = code_barcode(text) if written is None else product_barcode(written)
@@ -165,10 +165,10 @@ def _article_label(article: Mapping[str, Any], unit: str) -> Label:
 
 
 def _part_label(article: Mapping[str, Any], unit: str, lot: str, serial: str) -> Label:
-    """Return a label for goods with a lot, a serial or both. `lot` or `serial` is "" if the goods have none.
+    """Return a label for goods with a lot, a serial or both. If there is no lot or no serial, the argument is "".
 
-    The barcode is in the format of GS1 if the article has a GTIN and GS1 allows the values. Otherwise the barcode
-    contains the serial or, if there is no serial, the lot.
+    If the article has a GTIN and GS1 allows the values, the barcode has the format of GS1. Otherwise it contains
+    the serial or, without a serial, the lot.
     """
     parts = {name: each for name, each in ((LOT, lot), (SERIAL, serial)) if each}
     gtin = next(filter(None, map(gtin_of, _barcodes(article))), None)
@@ -206,4 +206,4 @@ LABELS: Final[Mapping[str, tuple[LabelKind, ...]]] = {
 }
 """The kinds of labels by the name of the resource."""
 FOUND_BY: Final = {"articles": find_articles, "stock": find_stock}
-"""The operations that find several records of a resource, whose labels are printed together."""
+"""The operations that read several records at once, so that their labels can be printed together."""

@@ -25,7 +25,7 @@ from wmsd.interfaces.pages.paper.label_kinds import (
 from wmsd.warehouse.papers.actions import get_papers
 
 MOST_RECORDS: Final = 50
-"""The maximum number of records that can be ticked in a list."""
+"""The maximum number of records of a list that a person can tick to print their labels."""
 LONGEST_ID: Final = 15
 RECORD: Final = "record."
 """The beginning of the name of a checkbox. The id of the record follows."""
@@ -38,9 +38,9 @@ SIZES: Final[Mapping[str, int]] = {
     "label-100x50": 1,
     "label-100x150": 1,
 }
-"""The number of labels on a sheet of each size.
+"""The number of labels on one sheet, by the size of the label.
 
-The names are in addresses. They are also classes of the stylesheet, which has the measurements.
+Addresses contain the names of the sizes. The stylesheet has a class with the measurements for each name.
 """
 
 
@@ -65,7 +65,7 @@ class Labelled:
 
 
 async def show(at: Workplace, request: web.Request) -> web.Response:
-    """Show the form for the labels of a record, or the labels that the form asks for."""
+    """Show the form for the labels of a record. If the form was sent, show the labels."""
     resource = at.resource(request.match_info["resource"])
     record_id = request.match_info["id"]
     if (find := FOUND_BY.get(resource.name)) is not None:
@@ -78,7 +78,7 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
 
 
 async def choose(at: Workplace, request: web.Request) -> web.Response:
-    """Redirect from the ticked records of a list to the form for their labels."""
+    """Redirect to the form for the labels of the records that a person has ticked in a list."""
     resource = at.resource(request.match_info["resource"])
     sent = await browsers.form(at.person.browser)
     at.check(resource.listing)
@@ -88,7 +88,7 @@ async def choose(at: Workplace, request: web.Request) -> web.Response:
 
 
 async def show_several(at: Workplace, request: web.Request) -> web.Response:
-    """Show the form for the labels of several records, or the labels that the form asks for."""
+    """Show the form for the labels of several records. If the form was sent, show the labels."""
     resource = at.resource(request.match_info["resource"])
     at.check(resource.listing)
     find, address = or_not_found(FOUND_BY.get(resource.name), "page"), f"{at.address}/{resource.name}"
@@ -146,10 +146,10 @@ async def _show(at: Workplace, request: web.Request, of: Labelled) -> web.Respon
 
 
 async def _labels(at: Workplace, of: Labelled, kind: LabelKind, count: int | None) -> list[Label]:
-    """Return the labels of all records, each label once.
+    """Return the labels of all records, without their copies.
 
-    `count` is the number of copies of each label. If `count` is None, each label has its own number of copies.
-    Raise TooMany if a page cannot have all copies.
+    Raise TooMany if the copies do not fit on a page. `count` is the number of copies of each label. If it is None,
+    each label says how many copies it needs.
     """
     labels: list[Label] = []
     for record in of.records:
@@ -160,13 +160,15 @@ async def _labels(at: Workplace, of: Labelled, kind: LabelKind, count: int | Non
 
 
 def _count_of(typed: str) -> int | None:
-    """Return the number of copies of each label, or None if the text is not a number that can be printed."""
+    """Return the typed number of copies. Return None if the text is no number, or if a page cannot have so many
+    labels.
+    """
     is_number = typed.isascii() and typed.isdigit() and len(typed) <= len(str(MOST_LABELS))
     return int(typed) if is_number and 1 <= int(typed) <= MOST_LABELS else None
 
 
 def _repeated(labels: Sequence[Label], count: int | None, is_numbered: bool) -> Iterator[tuple[Label, str]]:
-    """Yield each label once per copy, with a number such as `1 / 3` if the copies are numbered."""
+    """Yield each label once for each of its copies, and a number such as `1 / 3` if `is_numbered` is True."""
     for label in labels:
         times = count or label.copies
         for number in range(1, times + 1):

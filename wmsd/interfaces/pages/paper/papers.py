@@ -39,7 +39,9 @@ LOGO_HEADERS: Final = {
     "Referrer-Policy": "same-origin",
     "X-Content-Type-Options": "nosniff",
 }
-"""The headers of a logo. Browsers may cache the logo forever, because its address contains its hash."""
+"""The headers of the answer with a logo. Browsers may cache it forever, because its address contains the logo's
+hash.
+"""
 DONE: Final = {
     "change": "Settings of printed documents saved.",
     "logo": "Logo saved.",

@@ -1,4 +1,4 @@
-"""Documents on paper: a page without the menu, which the browser prints."""
+"""Documents on paper. A page without the menu shows the document, and the browser prints it."""
 
 from collections.abc import Mapping, Sequence
 from itertools import groupby
@@ -33,15 +33,17 @@ class Print(NamedTuple):
     """The name in addresses."""
     title: str
     facts: tuple[str, ...]
-    """The fields of the document above its lines. Empty fields are left out."""
+    """The fields of the document that are printed above its lines. Empty fields are left out."""
     signatures: tuple[str, ...]
     is_for_picking: bool = False
-    """True if the lines are sorted by warehouse and article, with a checkbox for each line."""
+    """True if the print is for picking: lines are sorted by warehouse and article, and each has a checkbox."""
     has_loaded: bool = False
-    """True if the print names the lots and serials of the goods after they were loaded."""
+    """True if the print names the lots and serials that were loaded."""
     counts: Literal["", "expected", "blind"] = ""
-    """Says if people write counted quantities on the print. `expected` also prints the expected quantities,
-    `blind` does not. Other prints have "" (empty).
+    """`expected` or `blind` if people write counted quantities on the print. `expected` also prints expected
+    quantities.
+
+    Other prints have "".
     """
 
 
@@ -89,7 +91,7 @@ PRINTS: Final[Mapping[str, tuple[Print, ...]]] = {
 async def show(at: Workplace, request: web.Request) -> web.Response:
     """Show a document for printing.
 
-    Times are in the time zone of the company, because the print is not only for the user.
+    Times are in the time zone of the company, because other people read the print too.
     """
     zone.use(at.zone)
     resource = at.resource(request.match_info["resource"])
@@ -125,7 +127,10 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
 
 
 async def partner_of(at: Workplace, record: Mapping[str, Any], referred: Referred) -> Mapping[str, Any] | None:
-    """Return the partner of the document or of its purchase order, or None if the person may not read it."""
+    """Return the partner of the document. A reception has the partner of its purchase order.
+
+    Return None if the person may not read the partner.
+    """
     holder = record if PARTNER in record else referred.get((PURCHASE_ORDER, record.get(PURCHASE_ORDER, 0)))
     if holder is None:
         return None
@@ -134,7 +139,7 @@ async def partner_of(at: Workplace, record: Mapping[str, Any], referred: Referre
 
 
 def _by_place(lines: Sequence[GoodsLine]) -> list[tuple[Mapping[str, Any] | None, list[GoodsLine]]]:
-    """Return each warehouse with its lines. Lines are sorted by article, so that people can follow the shelves."""
+    """Return each warehouse with its lines. The lines are sorted by the code of the article, and then by lot."""
     in_order = sorted(lines, key=lambda line: (_code_of(line.warehouse), line.code, line.lot))
     return [
         (of_place[0].warehouse, of_place)

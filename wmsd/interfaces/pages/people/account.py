@@ -56,7 +56,9 @@ FIELDS: Final = (
 
 
 def named(agent: str) -> str:
-    """Return a name such as `Chrome on Windows` for a User-Agent header, or the header itself if it is unknown."""
+    """Return a name such as `Chrome on Windows` for a User-Agent header. If the header is unknown, return the
+    header.
+    """
     browser = next((name for mark, name in BROWSERS if mark in agent), None)
     system = next((name for mark, name in SYSTEMS if mark in agent), None)
     if browser is None or system is None:
@@ -109,7 +111,7 @@ async def choose_time_zone(at: Workplace, request: web.Request) -> web.Response:
 
 
 async def end(at: Workplace, request: web.Request) -> web.Response:
-    """End the session that the form names, or all other sessions of the person."""
+    """End one session of the person, or all sessions except the present one. The form names the choice."""
     sent = await browsers.form(at.person.browser)
     if sent.get("which") == "others":
         await at.ask(profile_actions.end_other_sessions)
@@ -119,10 +121,9 @@ async def end(at: Workplace, request: web.Request) -> web.Response:
 
 
 def _changed(query: Mapping[str, str]) -> dict[str, str] | None:
-    """Return how many sessions and tokens ended with the old password.
+    """Return how many sessions and tokens a change of the password has ended.
 
-    The address of the page contains these numbers after a change. Return None if the password was not just
-    changed.
+    After a change, the address of the page contains these numbers. Return None if it does not.
     """
     if query.get(DONE) != CHANGED:
         return None

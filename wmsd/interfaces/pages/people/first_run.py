@@ -146,7 +146,9 @@ async def _steps(
 
 
 async def _first(door: PageClient, browser: Browser, listing: Operation, company_id: int) -> Any:
-    """Return the first record of `listing`, or None if there is no record or the person may not read it."""
+    """Return the first record that the operation `listing` finds. Return None if there is none or the person may
+    not read it.
+    """
     listed = await door.ask(browser, listing, str(company_id), query={"per_page": "1"})
     return next(iter(listed.body["data"]), None) if listed.is_good else None
 

@@ -1,8 +1,8 @@
 """Signing in and out.
 
-If a form is sent after its session has ended, the sign-in pages carry its fields along. When the same person has
-signed in, the form is shown again with its values, but is not run automatically. The server stores none of these
-values.
+If a person sends a form after the session has ended, hidden fields of the sign-in pages carry its values. After
+the same person has signed in, the form is shown again with these values, but is not run automatically. The server
+does not store the values.
 """
 
 from collections.abc import Mapping
@@ -28,23 +28,23 @@ FIELDS = (
 A field of the type `email` would accept only ASCII letters before the @.
 """
 STAY = "stay"
-"""A checkbox: the browser keeps the session after the browser is closed."""
+"""The checkbox with which a person stays signed in after the browser is closed."""
 GO_ON: Final = "go_on"
-"""The button that a person presses after signing in in another tab, for example through a provider."""
+"""The button that a person presses here after a sign-in in another tab, for example through a provider."""
 OF: Final = "of"
-"""A hidden field with the id of the user who filled in the form that was sent too late."""
+"""A hidden field with the id of a user. This user has filled in the form that was sent too late."""
 IN_ANOTHER_TAB: Final = f"{SIGN_IN}?done=tab"
-"""The page of a second tab after a sign-in there. It tells the person to go back to the tab with the form."""
+"""The page after a sign-in in another tab. It tells the person to go back to the first tab, which has the form."""
 NOT_YET: Final = "You are not signed in yet. Sign in here or in another tab, then continue."
 CARRIED: Final = "form."
-"""The beginning of the names of hidden fields with the values of a form that was sent too late."""
+"""The first part of the names of hidden fields. These fields have the values of a form that was sent too late."""
 
 
 class GoingOn(NamedTuple):
-    """The place where a person continues after signing in.
+    """The page to which a person goes after signing in.
 
-    `carried` has the fields of a form that was sent after its session had ended. `user_id` is the user of the
-    browser's previous session.
+    If a form was sent after its session had ended, `carried` has its fields. `user_id` is the user of the session
+    that the browser had before.
     """
 
     path: str
@@ -52,9 +52,9 @@ class GoingOn(NamedTuple):
     carried: Mapping[str, str] = {}
     user_id: int | None = None
     stays: bool = False
-    """True if the browser keeps the session after the browser is closed."""
+    """True if the person stays signed in after the browser is closed."""
     form_of: str = ""
-    """The id of the user who filled in the form, as a hidden field of the sign-in page sends it."""
+    """The id of the user who filled in the form, as a hidden field of the sign-in page has sent it."""
 
 
 async def show(door: PageClient, request: web.Request) -> web.Response:
@@ -69,9 +69,9 @@ async def show(door: PageClient, request: web.Request) -> web.Response:
 
 
 async def show_too_late(door: PageClient, request: web.Request, typed: Mapping[str, str]) -> web.Response:
-    """Show the sign-in page to a person who sent a form after the session had ended.
+    """Show the sign-in page to a person who has sent a form after the session had ended.
 
-    Hidden fields of the page carry the values of the form.
+    `typed` has the values of this form. Hidden fields of the sign-in page carry them.
     """
     browser = door.browser(request)
     known = await door.ask(browser, profile_actions.get_profile, is_counted=True)
@@ -101,7 +101,7 @@ async def sign_in(door: PageClient, request: web.Request) -> web.Response:
 
 
 async def second_step(door: PageClient, request: web.Request) -> web.Response:
-    """Check the code of the second factor, which the person enters after the password."""
+    """Check the code of the second factor, and sign the person in. The password was checked before."""
     browser, sent, way = await _sent(door, request)
     pending = sent.get("pending", "")
     document = {"pending": pending, "code": sent.get("code", "")}
@@ -112,11 +112,10 @@ async def second_step(door: PageClient, request: web.Request) -> web.Response:
 
 
 async def _sent(door: PageClient, request: web.Request) -> tuple[Browser, dict[str, str], GoingOn]:
-    """Return the browser, the form that it sent from one of the sign-in pages, and the place where the person
-    continues.
+    """Return the browser, the form that it has sent from a sign-in page, and where the person continues.
 
-    A form may contain the fields of another form only if the browser has the secret of a known session. Other
-    visitors can send only small forms. Raise Problem if the form is refused.
+    The form may carry the fields of another form if the browser has the secret of a known session. Other browsers
+    can send only small forms. Raise Problem if the form is refused.
     """
     user_id = await door.user_of(door.browser(request).secret)
     browser, sent = await door.sent_form(request, PLAIN if user_id is None else WITH_ANOTHER)
@@ -136,7 +135,7 @@ async def _signed_in(door: PageClient, browser: Browser, secret: str, way: Going
 
 
 def session_seconds(door: PageClient, stays: bool) -> int | None:
-    """Return after how many seconds the browser deletes the session's cookie.
+    """Return how many seconds the browser keeps the cookie of the session.
 
     Return None if `stays` is False. The browser then deletes the cookie when it is closed.
     """
@@ -144,20 +143,20 @@ def session_seconds(door: PageClient, stays: bool) -> int | None:
 
 
 def _leading_on(path: str, way: GoingOn) -> web.Response:
-    """Return a page that leads back to the form at `path` that was sent too late.
+    """Return a page that leads back to the form at `path`, which was sent too late.
 
-    The page sends the values of the form, which are in `way`, but not the form's token. Therefore the form is only
-    shown again, and never run.
+    The page sends the values of the form, which are in `way`, but no form token. So the form is shown again, but
+    cannot run.
     """
     fields = {name.removeprefix(CARRIED): value for name, value in way.carried.items()} | {AGAIN: "1"}
     return render_page("signed_on", next_path=path, carried=fields)
 
 
 async def _go_on(door: PageClient, browser: Browser, way: GoingOn) -> web.Response:
-    """Continue in this tab, which has the form, after the person has signed in in another tab.
+    """Continue in this tab, which has the form, after a sign-in in another tab.
 
-    If nobody is signed in yet, show the sign-in page again. A sign-in through a provider needs another tab,
-    because the browser comes back from a provider without the form.
+    If nobody is signed in yet, show the sign-in page again. A provider redirects the browser to wmsd without the
+    form, so a sign-in through a provider needs another tab.
     """
     known = await door.ask(browser, profile_actions.get_profile, is_counted=True)
     if not known.is_good:

@@ -24,8 +24,8 @@ NOT_BEGUN = (
 async def begin(door: PageClient, request: web.Request) -> web.Response:
     """Redirect the browser to the provider.
 
-    If another site led the browser here, redirect it to the sign-in page instead, where the person can press the
-    provider's button.
+    If a page of another site has caused the request, redirect the browser to the sign-in page. There the person
+    can press the button of the provider.
     """
     browser = door.browser(request)
     next_path = own_path(request.query.get("next", ""), "")

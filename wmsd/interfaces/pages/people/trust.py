@@ -1,4 +1,7 @@
-"""The pages with which a browser learns to trust a server with its own certificate authority (`tls = "lan"`)."""
+"""The pages on which people get the certificate of the server's own authority, so that browsers trust the server.
+
+A server has such an authority with `tls = "lan"`.
+"""
 
 import asyncio
 from typing import TYPE_CHECKING
@@ -32,7 +35,9 @@ async def download(installation: Installation, request: web.Request) -> web.Resp
 
 
 async def _authority(installation: Installation) -> "Certificate":
-    """Return the certificate of the server's own certificate authority. Raise Problem (404) if it has none."""
+    """Return the certificate of the server's own certificate authority. Raise Problem (404) if it has no
+    authority.
+    """
     if installation.settings.server.tls == "lan":
         from wmsd.host.tls.lan_certificate import authority_of
 

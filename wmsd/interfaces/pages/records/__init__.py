@@ -1,1 +1,1 @@
-"""Pages of the records of a company."""
+"""Pages on which people list, read and change the records of a company."""

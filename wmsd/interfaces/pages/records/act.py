@@ -39,11 +39,11 @@ from wmsd.interfaces.pages.records.line_notes import line_notes
 
 LINES: Final = "lines"
 MORE: Final = "more"
-"""The button that asks for more empty rows. Its value is the name of the field with the rows."""
+"""A button that asks for more empty rows. The button's value is the field with the rows."""
 THEN: Final = "then"
-"""The button that runs the action, and then opens the form of the action that may follow."""
+"""A button that runs the action and then opens the form of the following action (see `Act.then`)."""
 SEEN_AT: Final = "seen_at"
-"""The hidden field with the time at which the page of a form was shown."""
+"""The hidden field with the time at which the form was shown."""
 SET: Final = "set"
 """The button that ticks the abilities of a set in the form. Its value is the name of the set."""
 EMPTY_ROWS: Final = 5
@@ -55,7 +55,7 @@ CHANGED_MEANWHILE: Final = (
 )
 INVALID: Final = 422
 KEY_REUSED: Final = "IDEMPOTENCY_KEY_REUSED"
-"""The error code of a form that was already sent with other values."""
+"""The error code if the same form was sent before with other values."""
 SAVED_BEFORE: Final = (
     "wmsd already saved this form with other values. To save what the form shows now, send it again."
 )
@@ -128,7 +128,7 @@ async def do(at: Workplace, request: web.Request) -> web.Response:
 
 
 async def typed_too_late(door: PageClient, request: web.Request) -> Mapping[str, str]:
-    """Return the values of a form that was sent after its session had ended, without secrets and tokens.
+    """Return the values of a form that was sent after its session had ended. Leave out secrets and tokens.
 
     If the session is unknown, return {} without reading the form. Raise Problem if the form is refused.
     """
@@ -156,8 +156,10 @@ def _goes_along(sent: Mapping[str, str]) -> dict[str, str]:
 def _with_moment(
     act: Act, fields: Sequence[FormField], document: dict[str, Any], moment: str
 ) -> dict[str, object]:
-    """Return the body with `moment`, the time at which the page was shown. If the action does not need the time,
-    return the body unchanged.
+    """Return the body with `moment`, the time at which the page was shown. It is in the body or in each of its
+    rows.
+
+    If the action does not need the time, return the body unchanged.
     """
     if not (act.tells_when_shown and moment):
         return document
@@ -172,7 +174,7 @@ def _emptied(act: Act, typed: Typed) -> Typed:
 
 
 def _beside(act: Act, record: Answer | None, typed: Typed) -> dict[str, str]:
-    """Return notes for the fields that start empty. Each note shows the stored value of its field."""
+    """Return notes for the fields that start empty. A note says which value is stored for its field."""
     lines = {} if record is None else record.body
     notes = {}
     for name, value in typed.items():
@@ -193,8 +195,9 @@ async def _with_more_rows(
     hidden: Mapping[str, str],
     field: str,
 ) -> web.Response:
-    """Return the form again. The field `field` gets more empty rows, or the rows of the document whose code is
-    typed.
+    """Return the form again, with more rows in the field `field`.
+
+    These rows are empty, or come from the document whose code the person has typed.
     """
     rows = next((each for each in _fields(at, act, record) if each.name == field), None)
     if rows is None or rows.takes_rows or resource.name not in SOURCES:
@@ -209,7 +212,7 @@ async def _with_more_rows(
 
 
 def _wrong(errors: Mapping[str, Sequence[str]]) -> Answer:
-    """Return a refusal with these errors, which were found in the form before any operation ran."""
+    """Return a refusal with the errors of a form. They were found before an operation ran."""
     return Answer(INVALID, {"message": _("Correct the marked fields."), "errors": errors})
 
 
@@ -267,7 +270,9 @@ async def _form(
 
 
 async def _above(at: Workplace, resource: Resource, act: Act, record: Answer | None) -> Mapping[str, Any] | None:
-    """Return the lines of the document that are shown above the button, or None if there are none."""
+    """Return the lines of the document that the form shows above its button. Return None if the action shows no
+    lines.
+    """
     if act.shows is None or record is None:
         return None
     names, is_shown = act.shows
@@ -278,14 +283,17 @@ async def _above(at: Workplace, resource: Resource, act: Act, record: Answer | N
 
 
 def _joined(of_lines: Mapping[str, str], others: Mapping[str, str]) -> dict[str, str]:
-    """Return the notes by field. If a field has a note in both dicts, join the two notes."""
+    """Return all notes by the names of their fields. If both arguments have a note for a field, join the two
+    notes.
+    """
     beside = {name: (others.get(name), of_lines.get(name)) for name in (*others, *of_lines)}
     return {name: ", ".join(filter(None, each)) for name, each in beside.items()}
 
 
 def _saved(at: Workplace, resource: Resource, refusal: Mapping[str, Any]) -> str:
-    """Return the address of the record or list that this form saved earlier. Return "" if the form was not sent
-    before.
+    """Return the address of the record or list that was saved when this form was sent before.
+
+    Return "" if the form was not sent before.
     """
     if refusal.get("code") != KEY_REUSED:
         return ""
@@ -294,7 +302,7 @@ def _saved(at: Workplace, resource: Resource, refusal: Mapping[str, Any]) -> str
 
 
 def _fields(at: Workplace, act: Act, record: Answer | None) -> tuple[FormField, ...]:
-    """Return the fields of the form. Leave out fields whose values the person may not read. These values stay
+    """Return the fields of the form. Leave out a field if the person may not read its value. The value then stays
     unchanged.
     """
     fields = _all_fields(act, None if record is None else record.body.get("status"))
@@ -323,7 +331,7 @@ def _offered(act: Act) -> Typed:
 
 
 def _without_offer(act: Act, typed: Typed) -> Typed:
-    """Return the typed values. If the person's choice needs no secret, empty the secret that the form offers."""
+    """Return the typed values. If the chosen values need no secret, replace the secret from the form by ""."""
     goes_with = None if act.offers is None else act.goes_with(act.offers[0])
     if act.offers is None or goes_with is None or typed.get(goes_with[0]) == goes_with[1]:
         return typed
@@ -331,8 +339,8 @@ def _without_offer(act: Act, typed: Typed) -> Typed:
 
 
 def _row_count(field: FormField, typed: Typed, more: str) -> int:
-    """Return the number of rows to show. `more` is the name of the field for which the person asks for more rows,
-    or "" if there is no such field.
+    """Return the number of rows to show. `more` is the name of the field for which the person wants more rows, or
+    "".
     """
     typed_rows = rows_in(field, typed)
     empty = 0 if not field.takes_rows else EMPTY_ROWS if more == field.name or not typed_rows else 1
@@ -340,7 +348,7 @@ def _row_count(field: FormField, typed: Typed, more: str) -> int:
 
 
 def _resource_and_act(at: Workplace, request: web.Request) -> tuple[Resource, Act]:
-    """Return the resource and the action of the address. Raise Problem (404, or 403 without permission)."""
+    """Return the resource and the action in the address. Raise Problem (404, or 403 without permission)."""
     resource = at.resource(request.match_info["resource"])
     act = _act(resource, request)
     at.check(act.operation)
@@ -352,21 +360,21 @@ def _act(resource: Resource, request: web.Request) -> Act:
 
 
 async def _record(at: Workplace, resource: Resource, request: web.Request) -> Answer | None:
-    """Return the record of the action, or None for a new one. Raise Problem if it cannot be read."""
+    """Return the record on which the action runs, or None if it creates a record. Raise Problem if it cannot be
+    read.
+    """
     if "id" not in request.match_info or resource.one is None:
         return None
     return await _read(at, resource.one, request)
 
 
 async def _begins(at: Workplace, act: Act, record: Answer | None, request: web.Request) -> Answer | None:
-    """Return the values with which the form starts. Raise Problem if they cannot be read."""
+    """Return the answer whose values the form shows at first. Raise Problem if it cannot be read."""
     return record if act.reads is None else await _read(at, act.reads, request)
 
 
 async def _read(at: Workplace, operation: Operation, request: web.Request) -> Answer:
-    """Run a reading operation with the id in the page's address, and return its answer. Raise Problem if it is
-    refused.
-    """
+    """Run the operation for the id in the page's address. Return its answer. Raise Problem if it is refused."""
     answer = await at.ask(operation, path={"id": request.match_info["id"]}, is_counted=True)
     answer.needed()
     return answer
@@ -378,8 +386,9 @@ async def _typed_of(at: Workplace, resource: Resource, fields: tuple[FormField, 
 
 
 def _condition(act: Act, begins: Answer | None) -> dict[str, str]:
-    """Return the hidden field with the version on which the form is based. Return {} if the version is not
-    checked.
+    """Return the hidden field with the version of the record that the form shows.
+
+    Return {} if the operation does not check the version.
     """
     if begins is None or begins.etag is None or act.operation.precondition is None or act.merges:
         return {}
@@ -400,7 +409,7 @@ def _focus(fields: Sequence[FormField], typed: Typed, errors: Mapping[str, objec
 
 
 def _after(at: Workplace, resource: Resource, act: Act, request: web.Request, answer: Answer) -> str:
-    """Return the address to which the action leads."""
+    """Return the address of the page that opens after the action."""
     of_list = f"{at.address}/{resource.name}"
     if act.goes_to == "list":
         return of_list

@@ -30,11 +30,9 @@ from wmsd.warehouse.search.part_filters import MOST_FOUND
 
 PER_PAGE: Final = 50
 FINDS: Final = {"partner": "partners", "article": "articles"}
-"""Filters that suggest records while a person types, and the records that are searched."""
+"""Filters that suggest records while a person types. The value is the kind of these records."""
 MOST_UNDER: Final = 20
-"""The maximum number of records of another resource on the page of a record. The first records of the list are
-shown.
-"""
+"""The maximum number of records in a list on the page of another record. The list shows the first of them."""
 LAST: Final = ("created_at", "updated_at")
 ARTICLE: Final = "article_id"
 ROUTE_OF: Final = {route.operation.name: route for route in (*V2, *V1)}
@@ -142,7 +140,7 @@ async def show_record(at: Workplace, request: web.Request) -> web.Response:
 
 
 async def _beside(at: Workplace, resource: Resource, record_id: int) -> list[Mapping[str, Any]]:
-    """Return the further lists on the page of a record. Leave out empty lists."""
+    """Return the additional lists on the page of a record (see `Resource.beside`). Leave out empty lists."""
     found: list[Mapping[str, Any]] = []
     for title, listing in resource.beside:
         if not at.may(listing):
@@ -156,9 +154,9 @@ async def _beside(at: Workplace, resource: Resource, record_id: int) -> list[Map
 
 
 async def _records_under(at: Workplace, resource: Resource, record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the first records of other resources that belong to this record, such as an article's stock.
+    """Return lists of other records that belong to this record, such as an article's stock (see `Resource.under`).
 
-    Empty lists are left out on the page of a document.
+    If the record is a document, leave out empty lists.
     """
     others = [(BY_NAME[name], filtered) for name, filtered in resource.under]
     found = [await _under(at, each, filtered, record) for each, filtered in others if at.may(each.listing)]
@@ -166,13 +164,12 @@ async def _records_under(at: Workplace, resource: Resource, record: Mapping[str,
 
 
 async def _under(at: Workplace, other: Resource, filtered: str, record: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the records of another resource that belong to this record.
+    """Return the records of the resource `other` that belong to `record`. The filter `filtered` selects them.
 
-    `filtered` is the name of the filter for this record. In the result, `fields` are the columns of the list;
-    columns about this record are left out. `address` is the address of the whole list. `open_at` is the address of
-    the list of unfinished documents, or None if the records are not documents. `total` is None if the list does
-    not count its records. The page of an article lists only unfinished documents, each with the quantity of the
-    article.
+    In the result, `fields` are the columns, without columns about `record`. `address` is the address of the whole
+    list. For documents, `open_at` is the address of the list of unfinished documents. Otherwise it is None.
+    `total` is None if the list does not count its records. If `record` is an article, the documents are
+    unfinished, and each has the quantity of the article.
     """
     key, is_by_id = filtered.removesuffix("_code"), filtered in REFERRING
     ordered = {"sort": other.sort} if other.sort.lstrip("-") in _orders(other) else {}
@@ -210,7 +207,7 @@ AMOUNT_FOR: Final = ("lines", "items")
 async def _with_amounts(
     at: Workplace, other: Resource, records: Sequence[Mapping[str, Any]], article_id: int
 ) -> list[Mapping[str, Any]]:
-    """Return the documents, each with the quantity of the article in it."""
+    """Return `records`, which are documents. To each, add the quantity of the article in the document."""
     assert other.of_article is not None
     if not records:
         return []
@@ -221,9 +218,9 @@ async def _with_amounts(
 
 
 def csv_of(at: Workplace, resource: Resource, query: Mapping[str, str]) -> dict[str, str | None]:
-    """Return the addresses of the list as CSV files.
+    """Return the addresses of two CSV files with the records of the list.
 
-    `plain` is for spreadsheets. `for_import` is for a later import, or None if the person may not import.
+    `plain` is for spreadsheets. `for_import` can be imported later; it is None if the person may not import.
     """
     path, exporting = f"{at.address}/{resource.name}.csv", EXPORTS.get(resource.name)
     may_import = exporting is not None and resource in at.ALL and at.may(exporting)
@@ -234,11 +231,11 @@ def csv_of(at: Workplace, resource: Resource, query: Mapping[str, str]) -> dict[
 
 
 AUDIT_KEYS: Final = {"users": "email", "companies": "code", "operators": "code"}
-"""The field by which the audit names a record of the installation, by the name of the resource."""
+"""The field with the name that the audit uses for a record, for each kind of record of the installation."""
 
 
 def audit_of(at: Workplace, resource: Resource, record: Mapping[str, Any]) -> str | None:
-    """Return the address of the record's audit.
+    """Return the address of the audit's entries about `record`.
 
     Return None if the person may not read the audit, or if the audit has no entries for this kind of record.
     """
@@ -252,15 +249,15 @@ def audit_of(at: Workplace, resource: Resource, record: Mapping[str, Any]) -> st
 
 
 async def _has_any(at: Workplace, resource: Resource) -> bool:
-    """Return True if the person can see any record of the resource, whatever the filters of the page."""
+    """Return True if there are records that the person may read. The filters of the page do not count."""
     found = await at.need(resource.listing, query={"per_page": "1"}, is_counted=True)
     return bool(found["data"])
 
 
 def _import_at(at: Workplace, resource: Resource) -> str | None:
-    """Return the address for importing records of this kind from a file.
+    """Return the address of the form that imports records of this kind from a file.
 
-    Return None if they cannot be imported, or if the person may not import files.
+    Return None if such records cannot be imported, or if the person may not import files.
     """
     if resource not in RESOURCES or resource.name not in EXPORTS or not at.may(begin_upload):
         return None
@@ -268,9 +265,9 @@ def _import_at(at: Workplace, resource: Resource) -> str | None:
 
 
 def _is_fact(resource: Resource, field: Field, record: Mapping[str, Any]) -> bool:
-    """Return True if the page shows the field below the heading.
+    """Return True if the page shows the field in the list of values below the heading.
 
-    Tables, empty fields and fields that the heading shows are left out.
+    This is not the case for tables, empty fields, and fields that the heading already shows.
     """
     said = ("id", "name", resource.key, *(["status"] if resource.path else []))
     return field.kind != "table" and field.name not in said and record.get(field.name) not in (None, [])
@@ -282,9 +279,9 @@ def _told(columns: list[Field], lines: Sequence[Mapping[str, Any]]) -> list[Fiel
 
 
 def _columns(at: Workplace, table: Field) -> list[Field]:
-    """Return the columns for the lines of a record.
+    """Return the columns for the lines of a record. `table` is the field with the lines.
 
-    The code of an article is left out if the person may read the article, because its reference shows the code.
+    If the person may read articles, leave out the code of the article. The link to the article shows the code.
     """
     by_article = any(field.name == ARTICLE for field in table.of) and at.may(REFERRING[ARTICLE].find)
     said = {"id", *(["article_code"] if by_article else [])}
@@ -298,9 +295,9 @@ def _orders(resource: Resource) -> list[str]:
 
 
 def _address(path: str, query: Mapping[str, str], **changes: object) -> str:
-    """Return the address of the list with the filters of `query`, and with the parameters `changes`.
+    """Return the address of the list with the filters in `query` and the parameters in `changes`.
 
-    The list starts at its beginning, unless `changes` has a page or a cursor.
+    The address leads to the beginning of the list, unless `changes` has a page or a cursor.
     """
     kept = {name: value for name, value in query.items() if value and name not in PLACE}
     sent = urlencode({**kept, **changes})
@@ -308,11 +305,11 @@ def _address(path: str, query: Mapping[str, str], **changes: object) -> str:
 
 
 def _pages(request: web.Request, body: Mapping[str, Any]) -> dict[str, object]:
-    """Return the addresses of the previous and the next page, and the numbers of the first and the last record on
-    this page.
+    """Return the addresses of the previous and next page, and the numbers of the first and last record on this
+    page.
 
-    If this page is after the end of the list, `beyond` has the number of this page, and the number and the address
-    of the last page.
+    If this page is after the end of the list, `beyond` has the number of this page. It also has the number and the
+    address of the last page.
     """
     if "meta" in body:
         meta = body["meta"]

@@ -1,7 +1,8 @@
 """One action for many records of a list: the ticked records, or all records that match the filters.
 
-The form carries the records from group to group, so the server stores nothing in between. Each record is a
-separate request. If a request fails, the page shows the reason, and the other records are still processed.
+The records are processed in groups. The form names the records of the next groups, so the server stores nothing.
+Each record is a separate request. If a request fails, the page shows the reason, and the other records are still
+processed.
 """
 
 from collections.abc import Mapping
@@ -27,12 +28,15 @@ AT_ONCE: Final = 50
 """The number of records in a group."""
 MOST: Final = 500
 ACT, ALL, GO = "act", "all", "go"
-"""The form fields for the chosen action, for the choice of all matching records, and for the confirmation.
+"""The form fields for the action, for the choice of all matching records, and for the confirmation.
 
-Without the field `go`, the page asks for confirmation.
+If the field for the confirmation is missing, the page asks for it.
 """
 RECORD: Final = "record."
-"""The beginning of the name of a record's field. The record's id follows. The value is its name for people."""
+"""The first part of the name of a field for a record. The second part is the record's id.
+
+The value of the field is the record's name for people.
+"""
 FAILED: Final = "failed."
 REASON: Final = "because."
 DONE: Final = "done"
@@ -42,7 +46,9 @@ DONE: Final = "done"
 class Progress:
     """The progress of an action on many records.
 
-    `left` and `failed` have the names of records by their ids. `reasons` has the reason of each failure by id.
+    `left` has the records that are not processed yet, and `failed` the records that failed. Both map ids to names.
+    `reasons` has the reason of each failure, by id. `done` is the number of records that were processed without
+    failure.
     """
 
     left: dict[str, str]
@@ -94,7 +100,7 @@ def _fields(act: Act) -> tuple[FormField, ...]:
 async def _document(
     at: Workplace, act: Act, fields: tuple[FormField, ...], typed: Typed
 ) -> tuple[dict[str, object], Mapping[str, list[str]]]:
-    """Return the body for every record, and the errors of this body."""
+    """Return the body that is sent for each record, and the errors of this body."""
     assert act.operation.body is not None
     document, errors = await document_of(at, fields, typed, is_change=False)
     document |= act.fixed
@@ -133,9 +139,9 @@ def _objection(progress: Progress) -> str:
 async def _find_matching(
     at: Workplace, resource: Resource, act: Act, request: web.Request, progress: Progress
 ) -> str:
-    """Choose all records that match the filters and for which the action is possible.
+    """Choose all records that match the filters and on which the action can run. Add them to `progress`.
 
-    Return "", or the reason if the records cannot be chosen.
+    Return "", or a sentence that says why they cannot be chosen.
     """
     asked = await filters.read(at, resource, request.query)
     if asked.errors:

@@ -1,4 +1,4 @@
-"""Movements of stock for people. Each movement has its document, and the document's partner and tracking number.
+"""Movements of stock for people. A movement has its document, and the partner and tracking number of the document.
 
 Documents and partners are left out if the person may not read them.
 """
@@ -49,7 +49,7 @@ def _describe(
 async def partners_of(
     at: Workplace, documents: Sequence[Mapping[str, Any]]
 ) -> Mapping[tuple[str, int], Mapping[str, Any]]:
-    """Return the partners of documents. The key is the name and the value of a field of the document.
+    """Return the partners of documents. The key is a field of the document: its name and its value.
 
     The field is `partner_id` or, for a reception, `purchase_order_id`.
     """

@@ -1,6 +1,6 @@
-"""The first values of the form of a new document that is created from another document.
+"""The values with which the form of a new document starts if the document is created from another document.
 
-For example, a reception starts from a purchase order, and a return from a sales order.
+For example, a reception is created from a purchase order, and a return from a sales order.
 """
 
 import re
@@ -25,25 +25,26 @@ from wmsd.warehouse.stock.actions import find_stock, list_stock
 
 
 class Beginning(NamedTuple):
-    """The first values of a form. `notes` has the notes next to fields, by their names."""
+    """The values with which a form starts. `notes` has the notes next to fields, by the names of the fields."""
 
     typed: Typed
     notes: Mapping[str, str]
 
 
 IDS: Final = re.compile(r"[0-9]{1,15}(,[0-9]{1,15}){0,499}", re.ASCII)
-"""An id, or the ids of up to 500 records, the most that can be chosen in a list."""
+"""A pattern for ids that are separated by commas. It allows 500 ids, the most that people can choose in a list."""
 MILLIONTH: Final = Decimal("0.000001")
 ITEM: Final = "po_item_id"
-"""The hidden field of a row with the id of the item that the row is about."""
+"""The hidden field of a row with the id of an order's item. The row receives goods for this item."""
 
 
 async def beginning_of(
     at: Workplace, resource: Resource, fields: tuple[FormField, ...], query: Mapping[str, str]
 ) -> Beginning:
-    """Return the first values of a form, from the parameters in its address.
+    """Return the values with which a form starts. `query` has the parameters in its address.
 
-    The parameters are values of fields, or the id of the document or other record to start from.
+    A parameter is the value of a field, or the id of the document or record from which the new document is
+    created.
     """
     sources = (SOURCES[resource.name], *FURTHER.get(resource.name, ())) if resource.name in SOURCES else ()
     for source in sources:
@@ -54,7 +55,7 @@ async def beginning_of(
 
 
 async def beginning_of_code(at: Workplace, resource: Resource, typed: Typed) -> Beginning:
-    """Return the first values from the document whose code is typed.
+    """Return the values with which the form starts if it is created from the document whose code is typed.
 
     Raise ValueError with a sentence for people if there is no such document.
     """
@@ -66,10 +67,11 @@ async def beginning_of_code(at: Workplace, resource: Resource, typed: Typed) -> 
 
 
 async def open_notes(at: Workplace, resource: Resource, typed: Typed) -> dict[str, str]:
-    """Return notes for the rows of a form that was sent. Each note has the open quantity of the row's item.
+    """Return notes for the rows of a form that was sent. A note says which quantity of the row's item is still
+    open.
 
-    Notes are assigned to rows by the id of the item, because row numbers can change: rows without input move to
-    the end.
+    Each row has the id of its item, which selects the note. Row numbers can change, because rows without input
+    move to the end.
     """
     try:
         beginning = await beginning_of_code(at, resource, typed)
@@ -95,10 +97,10 @@ class Source(NamedTuple):
 
 
 async def _of_purchase_order(at: Workplace, order_id: str) -> Beginning:
-    """Return the first values of a reception: the open quantity of each item of the purchase order.
+    """Return the values for a reception from a purchase order. Each row has the open quantity of an item.
 
-    Quantities are in the unit of receptions. If all goods of the order were received, its tolerance may still
-    allow more. In this case, return every item without a quantity.
+    Quantities are in the unit of receptions. If all goods were received, return all items without a quantity,
+    because the order's tolerance may still allow more.
     """
     order, known = await _document(at, "purchase-orders", order_id)
     typed: Typed = {"purchase_order": order["code"], "warehouse": _code(known, order, "warehouse_id")}
@@ -122,7 +124,7 @@ async def _of_purchase_order(at: Workplace, order_id: str) -> Beginning:
 
 
 async def _of_sales_order(at: Workplace, order_id: str) -> Beginning:
-    """Return the first values of a return: the lines of the sales order.
+    """Return the values for a return from a sales order. The rows are the lines of the order.
 
     People remove the lines whose goods do not come back.
     """
@@ -144,7 +146,7 @@ async def _of_sales_order(at: Workplace, order_id: str) -> Beginning:
 
 
 async def _of_count(at: Workplace, count_id: str) -> Beginning:
-    """Return the first values of a new count: the lines of a finished count that were not booked."""
+    """Return the values for a new count from a finished count. The rows are the lines that were not booked."""
     count, known = await _document(at, "counts", count_id)
     goods = [line for line in count["lines"] if line["booked_quantity"] is None]
     blind: Typed = {"is_blind": "true"} if count["is_blind"] else {}
@@ -152,18 +154,18 @@ async def _of_count(at: Workplace, count_id: str) -> Beginning:
 
 
 async def _of_warehouse(at: Workplace, warehouse_id: str) -> Beginning:
-    """Return the first values of a count of this warehouse.
+    """Return the values for a count of this warehouse.
 
-    The count includes all goods of the warehouse unless a person adds lines.
+    It has no lines. If people add none, all goods of the warehouse are counted.
     """
     warehouse, _known = await _document(at, "warehouses", warehouse_id)
     return Beginning({"warehouse": warehouse["code"]}, {})
 
 
 async def _of_article(at: Workplace, article_id: str) -> Beginning:
-    """Return the first values of a count of this article.
+    """Return the values for a count of this article.
 
-    The warehouse is filled in if all stock of the article is in one warehouse.
+    If only one warehouse has stock of the article, the form starts with this warehouse.
     """
     article, _known = await _document(at, "articles", article_id)
     found: list[Mapping[str, Any]] = []
@@ -174,9 +176,9 @@ async def _of_article(at: Workplace, article_id: str) -> Beginning:
 
 
 async def _of_stock(at: Workplace, ids: str) -> Beginning:
-    """Return the first values of a count of these stock records.
+    """Return the values for a count of these stock records.
 
-    Raise Problem (422) if the records are in several warehouses.
+    Raise Problem (422) if they are in several warehouses.
     """
     wanted = list(dict.fromkeys(ids.split(",")))
     records: list[Mapping[str, Any]] = []
@@ -204,7 +206,7 @@ def _counted(warehouse: str, goods: Sequence[Mapping[str, Any]]) -> Typed:
 
 
 async def _document(at: Workplace, name: str, document_id: str) -> tuple[Mapping[str, Any], Referred]:
-    """Return the document and the records that it refers to. Raise Problem if it cannot be read."""
+    """Return the document, and the records to which it refers. Raise Problem if the document cannot be read."""
     resource = BY_NAME[name]
     assert resource.one is not None
     document = await at.need(resource.one, path={"id": document_id}, is_counted=True)
@@ -212,7 +214,7 @@ async def _document(at: Workplace, name: str, document_id: str) -> tuple[Mapping
 
 
 def _code(known: Referred, document: Mapping[str, Any], field: str) -> str:
-    """Return the code of the record to which the field refers, or "" if the person may not read it."""
+    """Return the code of the record to which `field` refers. Return "" if the person may not read the record."""
     found = known.get((field, document[field]))
     return "" if found is None else str(found["code"])
 
@@ -222,7 +224,10 @@ SOURCES: Final[Mapping[str, Source]] = {
     "returns": Source("sales-orders", "sales_order", _of_sales_order),
     "counts": Source("counts", "count", _of_count),
 }
-"""The source of the first values of a new document, by the name of its resource."""
+"""The record from which people can create a new document, by the resource of the new document.
+
+People can type its code in the form.
+"""
 FURTHER: Final[Mapping[str, tuple[Source, ...]]] = {
     "counts": (
         Source("warehouses", "in_warehouse", _of_warehouse),
@@ -230,4 +235,4 @@ FURTHER: Final[Mapping[str, tuple[Source, ...]]] = {
         Source("stock", "stock", _of_stock),
     )
 }
-"""Further sources of first values, which only the address of the form can choose."""
+"""Other records from which a document can be created. Only the address of the form can name them."""

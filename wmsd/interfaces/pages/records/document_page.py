@@ -1,4 +1,4 @@
-"""The top of the page of a document: the state of its work, and the actions that are possible now."""
+"""The top of a document's page: how far the work is, and the actions that are possible now."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple
@@ -17,7 +17,7 @@ from wmsd.warehouse.packaging.actions import walk_packaging_balances
 HISTORY: Final = "status_history"
 PARTNER: Final = "partner_id"
 MEANWHILE: Final = "meanwhile"
-"""The outcome in the page's address if a step was not run, because another user had changed the document."""
+"""The word in the address of the page if an action was not run, because another user had changed the document."""
 
 
 class Step(NamedTuple):
@@ -39,9 +39,9 @@ class Offer(NamedTuple):
 async def of_document(
     at: Workplace, resource: Resource, answer: Answer, referred: Referred, done: str
 ) -> dict[str, Any]:
-    """Return the values that only the template of documents needs, in addition to the values for all records.
+    """Return the template's values that only documents need.
 
-    `done` is the outcome in the address of the page.
+    `done` is the word for the last action, from the address of the page (see `Act.outcome`).
     """
     record = answer.body
     offers = await _offers(at, resource, record)
@@ -80,8 +80,9 @@ async def _offers(at: Workplace, resource: Resource, record: Mapping[str, Any]) 
 
 
 def _why_not(offers: Iterable[Offer]) -> str:
-    """Return a text that explains why some actions are not allowed. Each reason comes once, after the names of its
-    actions.
+    """Return a text that says why the person may not run some actions.
+
+    Actions with the same reason are named together.
     """
     acts: dict[str, list[str]] = {}
     for each in offers:
@@ -99,7 +100,7 @@ def _objection(at: Workplace, act: Act) -> str:
 
 
 async def _has_packaging(at: Workplace, record: Mapping[str, Any]) -> bool:
-    """Return True if the partner and the company owe each other any packaging."""
+    """Return True if the document's partner and the company owe each other returnable packaging."""
     if record.get(PARTNER) is None or not at.may(walk_packaging_balances):
         return False
     query = {PARTNER: str(record[PARTNER]), "per_page": "1"}
@@ -109,7 +110,7 @@ async def _has_packaging(at: Workplace, record: Mapping[str, Any]) -> bool:
 def _steps(path: Sequence[str], record: Mapping[str, Any]) -> list[Step]:
     """Return the steps of the work. `path` is the normal sequence of statuses.
 
-    If the present status is not in `path`, return the statuses of `path` that the document has reached, and the
+    If the present status is not in `path`, return only the statuses of `path` that the document has had, and the
     present status.
     """
     reached = {each["status"]: each["at"] for each in record[HISTORY]}
@@ -129,7 +130,7 @@ def _steps(path: Sequence[str], record: Mapping[str, Any]) -> list[Step]:
 
 
 def _due(resource: Resource, record: Mapping[str, Any], at: Workplace) -> Mapping[str, Any] | None:
-    """Return the due date of the document, or None if the work is finished or has no due date."""
+    """Return the due date of the document. Return None if its work is finished, or if it has no due date."""
     if resource.due is None or record["status"] not in resource.due.statuses or not record[resource.due.field]:
         return None
     date = record[resource.due.field]

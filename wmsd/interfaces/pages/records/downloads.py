@@ -1,7 +1,7 @@
 """Lists as CSV files.
 
-A file is sent in pieces. Each piece is read only after the browser has received the piece before it. Therefore a
-download has only one piece in memory, and ordinary requests come first.
+A file is sent in pieces. Each piece is read only after the browser has received the previous piece. So a download
+has only one piece in memory, and ordinary requests come first.
 """
 
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
@@ -30,12 +30,12 @@ EXPORTS: Final[Mapping[str, Operation]] = {
     for resource in RESOURCES
     if can_be_exported(resource.name)
 }
-"""The operations of exports by the name of the resource, which is also the kind of records in the import."""
+"""The export operations. The key is the name of the resource, which is also the kind of records in an import."""
 NOT_IN_A_CELL: Final = ("table", "facts")
 FORMAT: Final = "format"
 FOR_IMPORT: Final = "import"
 PLACE: Final = ("page", "cursor")
-"""The query parameters that say where in a list a page begins."""
+"""The query parameters that select a page of a list."""
 RECORDS_AT_ONCE: Final = 500
 
 
@@ -43,14 +43,14 @@ class ListFile(NamedTuple):
     name: str
     """The beginning of the file's name."""
     walking: Operation
-    """The operation that reads the records. It answers with lines (see `Lines`)."""
+    """The operation that reads the records. Its answer has lines of CSV (see `Lines`)."""
     columns: Sequence[str]
     moments: Collection[str] = ()
     """The columns with times in the time zone of the page."""
 
     @property
     def headings(self) -> list[str]:
-        """The headings of the columns. Columns of times name the time zone, because a file leaves the page."""
+        """The headings of the columns. The heading of a column with times names the time zone."""
         return [f"{each} ({zone.name()})" if each in self.moments else each for each in self.columns]
 
 
@@ -61,7 +61,7 @@ def for_import(resource: Resource) -> ListFile:
 
 
 def for_spreadsheets(resource: Resource) -> ListFile:
-    """Return the file for spreadsheets, with the fields that have a single value."""
+    """Return the file for spreadsheets. It leaves out fields that do not fit in one cell."""
     fields = [field for field in resource.fields.values() if field.kind not in NOT_IN_A_CELL]
     columns = [each.name for each in fields]
     moments = frozenset(each.name for each in fields if each.kind == "moment")
@@ -70,7 +70,9 @@ def for_spreadsheets(resource: Resource) -> ListFile:
 
 
 async def csv(at: Workplace, request: web.Request) -> web.StreamResponse:
-    """Send every record of the list as CSV. Text that a spreadsheet would run as a formula is made harmless."""
+    """Send every record of the list as CSV. A text that a spreadsheet would run as a formula is changed so that it
+    is text.
+    """
     resource = at.resource(request.match_info["resource"])
     is_for_import = request.query.get(FORMAT) == FOR_IMPORT
     file = for_import(resource) if is_for_import else for_spreadsheets(resource)
@@ -111,9 +113,9 @@ def _disposition(at: Workplace, file: ListFile) -> str:
 async def _pieces(
     at: Workplace, resource: Resource, file: ListFile, wanted: filters.Asked
 ) -> AsyncIterator[Piece]:
-    """Yield the pieces of the file. Raise Problem for a refusal.
+    """Yield the pieces of the file. Raise Problem if reading is refused.
 
-    A refusal may also come between two pieces, for example because the session ends.
+    This can also happen between two pieces, for example because the session ends.
     """
     walked = resource.walking.query
     assert walked is not None

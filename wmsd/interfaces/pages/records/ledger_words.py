@@ -24,10 +24,10 @@ Number = Decimal | int
 class Words:
     """The words for a kind of movement.
 
-    `name` is the name in lists, and `summed` is the text in the sum. `rises`, `falls` and `stays` are the verbs
-    for a quantity that rises, falls or stays the same. `one` and `many` are the subjects for one movement and for
-    several movements. If `of_quarantine` is True, the quantity stays the same, and the sentence says how much
-    entered or left quarantine.
+    `name` is the name in lists, and `summed` the text in the sum. `rises`, `falls` and `stays` are the verbs for a
+    quantity that rises, falls or stays the same. `one` and `many` are the subjects for one movement and for
+    several. If `of_quarantine` is True, the quantity stays the same. The sentence then says how much entered or
+    left quarantine.
     """
 
     name: str
@@ -84,7 +84,7 @@ KINDS: Final[Mapping[MovementKind, Words]] = {
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence about movements: the subject, the named documents, what they did, and when and why."""
+    """A sentence about movements. It names the documents, and says what they did, when and why."""
 
     kind: MovementKind
     subject: str
@@ -108,10 +108,9 @@ def beginning(stock: Mapping[str, Any]) -> str:
 
 
 def terms(stock: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return the other terms of the sum, such as `+ 48 received`. Each term has a tone: `good` if positive, `bad`
-    if negative.
+    """Return the terms of the sum after the first term (see `beginning`), such as `+ 48 received`.
 
-    The first term (see `beginning`) and these terms add up to the quantity.
+    The result of the sum is the quantity. A positive term has the tone `good`, and a negative term the tone `bad`.
     """
     return [
         (
@@ -158,10 +157,10 @@ def _sentence(group: Mapping[str, Any], named: Mapping[Key, NamedDocument], year
 
 
 def _did(group: Mapping[str, Any], words: Words) -> str:
-    """Return the verb with its amount, such as `added 48`.
+    """Return the verb with the amount, such as `added 48`.
 
-    The form of the verb may depend on a number: the number of documents or of movements. For quarantine, it is the
-    quantity.
+    The form of the verb depends on the number of documents or, without documents, of movements. For quarantine, it
+    depends on the amount.
     """
     amount = group["quarantined"] if words.of_quarantine else group["quantity"]
     doing = group["documents"] or group["movements"]
@@ -175,7 +174,9 @@ def _did(group: Mapping[str, Any], words: Words) -> str:
 
 
 def _subject(group: Mapping[str, Any], words: Words) -> str:
-    """Return the subject of the sentence, or "" for quarantine, because the goods are then the subject."""
+    """Return the subject of the sentence. Return "" for quarantine, because the sentence then begins with the
+    goods.
+    """
     kind, count = BY_MOVEMENT.get(group["kind"]), group["documents"]
     if words.of_quarantine:
         return ""
@@ -194,7 +195,7 @@ def _subject(group: Mapping[str, Any], words: Words) -> str:
 
 
 def _beside(group: Mapping[str, Any], words: Words) -> list[str]:
-    """Return further clauses about the goods: their lot, and the quantity that entered or left quarantine."""
+    """Return clauses about the goods: their lot, and how much of them entered or left quarantine."""
     quarantined, lot = group["quarantined"], group["lot_number"]
     clauses = [_("lot %(lot)s") % {"lot": lot}] if lot else []
     if quarantined and not words.of_quarantine:
@@ -210,9 +211,9 @@ def _destroyed(group: Mapping[str, Any]) -> str:
 
 
 def _by(movement: Mapping[str, Any]) -> list[str]:
-    """Return a list with the clause about the user. Return [] if the movements have different users.
+    """Return a list with a clause that names the user of the movements. Return [] if they have different users.
 
-    Also return [] for movements by documents, because the page of a document shows its user.
+    Also return [] if documents caused them, because the page of a document names its user.
     """
     if movement.get("documents") or not movement["actor"]:
         return []
@@ -224,6 +225,6 @@ def _reason(movement: Mapping[str, Any]) -> str:
 
 
 def _joined(clauses: Sequence[str], reason: str, more: str = "") -> str:
-    """Join the clauses to one sentence, which ends with `more` about the goods and with the reason, if any."""
+    """Join the clauses to one sentence. Add `more`, a clause about the goods, and the reason."""
     whole = ", ".join(clauses) + (f"; {more}" if more else "")
     return f"{whole}: {reason}." if reason else f"{whole}."

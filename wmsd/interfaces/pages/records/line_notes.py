@@ -1,7 +1,7 @@
 """The notes next to the lines of a form: the name of the article, and its available quantity.
 
-A note also says if the article is inactive. For a quantity in 3PL units, the note says how many units are in one
-3PL unit.
+A note also says if the article is not active. If the quantity is in 3PL units, the note says how many units one
+3PL unit has.
 """
 
 from collections import defaultdict
@@ -22,14 +22,14 @@ ARTICLE: Final = "article_code"
 QUANTITY_3PL: Final = "quantity_um3pl"
 WAREHOUSE: Final = "warehouse"
 MOST_WAREHOUSES: Final = 10
-"""The maximum number of warehouses in a form. Lines of further warehouses get no notes."""
+"""The maximum number of warehouses whose lines get notes. Lines of other warehouses in the form get none."""
 
 
 class Line(NamedTuple):
     """A line of a form.
 
-    `begin` is the beginning of the names of its fields. `warehouse` is the code of its warehouse or, if it has
-    none, of the form's warehouse.
+    `begin` is the first part of the names of its fields. `warehouse` is the code of its warehouse. If the line has
+    no warehouse, the code is that of the form.
     """
 
     field: FormField
@@ -39,7 +39,7 @@ class Line(NamedTuple):
 
 
 async def line_notes(at: Workplace, fields: Iterable[FormField], typed: Typed) -> dict[str, str]:
-    """Return notes by the names of the lines' fields. Articles that the person may not read have no notes."""
+    """Return the notes for lines, by the name of the field. Return {} if the person may not read articles."""
     if not at.may(find_articles_of_codes):
         return {}
     by_warehouse: dict[str, list[Line]] = defaultdict(list)
@@ -67,7 +67,7 @@ def _lines(fields: Iterable[FormField], typed: Typed) -> Iterator[Line]:
 
 
 async def _articles(at: Workplace, codes: Iterable[str], warehouse: str) -> Mapping[str, Mapping[str, Any]]:
-    """Return the articles by their codes. `available` is None if the warehouse cannot be found."""
+    """Return the articles by their codes. If the warehouse cannot be found, their `available` is None."""
     query, warehouses = {"codes": "\n".join(codes)}, BY_NAME["warehouses"]
     warehouse_id = await at.id_of(warehouses, warehouse) if warehouse and at.may(warehouses.listing) else None
     if warehouse_id is not None:

@@ -1,4 +1,7 @@
-"""The pages of lots and serials: where the goods are, came from and went to. Also the movements of an article."""
+"""The pages of lots and serials: where the goods are, where they came from, and where they went.
+
+Also the page with the movements of an article.
+"""
 
 from collections.abc import Mapping
 from functools import partial
@@ -18,7 +21,7 @@ from wmsd.warehouse.stock import part_actions
 
 PER_PAGE: Final = 50
 FIRST: Final = 20
-"""The maximum number of records in a part of a page."""
+"""The maximum number of records in each list on a page."""
 ARTICLES: Final = BY_NAME["articles"]
 STOCK: Final = BY_NAME["stock"]
 AMOUNTS: Final = ("quantity", "reserved", "quarantined", "available")
@@ -26,10 +29,9 @@ DIRECTIONS: Final = ("in", "out")
 
 
 class Kind(NamedTuple):
-    """A lot or a serial, as the kind of a page.
+    """What differs between the pages of lots and the pages of serials.
 
-    `field` is the name of the field with the number of the lot or serial. `title` is the name of the kind for
-    people.
+    `field` is the field with the number of the lot or serial. `title` is the name of the kind for people.
     """
 
     field: str
@@ -76,9 +78,8 @@ async def _movements(
 ) -> Mapping[str, Any]:
     """Return the newest movements of an article, or of one of its lots or serials.
 
-    `of` is the filter for the lot or serial. `direction` is `in`, `out` or, for both directions, "" (empty). In
-    the result, `address` is the list of all movements in this direction, and `all` is the list of all movements in
-    both directions.
+    `of` is the filter for the lot or serial. `direction` is `in` or `out`, or "" for both. In the result,
+    `address` is the list of all movements in this direction, and `all` the list of all movements.
     """
     asked = {**of, **({"direction": direction} if direction else {})}
     query = {**asked, "per_page": str(most)}
@@ -107,7 +108,7 @@ async def _holders(at: Workplace, holders: list[Mapping[str, Any]]) -> list[dict
 
 
 async def show_movements(at: Workplace, request: web.Request) -> web.Response:
-    """Show all movements of an article, of one of its lots, or of one of its serials."""
+    """Show all movements of an article, or only those of one lot or one serial."""
     article_id = request.match_info["id"]
     of = {name: request.query[name] for name in PARTS if request.query.get(name)}
     direction = request.query.get("direction", "")
@@ -210,7 +211,7 @@ async def of_article(at: Workplace, article_id: int) -> dict[str, Any] | None:
 
 
 async def lots_of_record(at: Workplace, article_id: int, warehouse_id: int) -> dict[str, Any]:
-    """Return the first lots of a stock record, and the address of the list with all of them."""
+    """Return the first lots of a stock record, and the address of the complete list."""
     query = {"warehouse_id": str(warehouse_id), "per_page": str(FIRST)}
     found = await at.need(part_actions.list_lots, path={"id": str(article_id)}, query=query, is_counted=True)
     return {

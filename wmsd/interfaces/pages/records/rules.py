@@ -23,8 +23,8 @@ ORIGINS: Final = {
 async def rules_of(at: Workplace, resource: Resource, record_id: int) -> Mapping[str, Any] | None:
     """Return the rules for a record as `rules`. If they cannot be read, return the error message as `refused`.
 
-    Return None if records of this kind have no rules, or if the person may not read rules. The `places` of a rule
-    are links to the pages where the person may change the rule.
+    Return None if such records have no rules, or if the person may not read rules. The `places` of a rule are
+    links to the pages on which the person can change the rule.
     """
     if resource.rules is None or not at.may(resource.rules):
         return None

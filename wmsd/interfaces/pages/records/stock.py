@@ -1,6 +1,6 @@
-"""The page that explains a quantity in stock, now or at a past time.
+"""The page that explains a stock quantity, now or at an earlier time.
 
-The page has the ledger in words, a chart, and the documents that reserve the stock now.
+The page shows the movements in words, a chart, and the documents that reserve the stock now.
 """
 
 from collections.abc import Iterator, Mapping
@@ -80,9 +80,9 @@ def _caused_by(explained: Mapping[str, Any]) -> Iterator[tuple[DocumentKind, int
 
 
 def _acts(at: Workplace, record: Mapping[str, Any]) -> list[Act]:
-    """Return the actions on the stock record.
+    """Return the actions that the person may run on the stock record.
 
-    A person who may book a count directly does not get the action that creates a count document.
+    If the person may book a count directly, leave out the action that creates a count document.
     """
     acts = at.acts(STOCK, record)
     return [act for act in acts if not (act.leads_to and any(each.operation is count_stock for each in acts))]

@@ -29,7 +29,7 @@ class LogFilters:
     errors: dict[str, list[str]] = field(default_factory=dict)
 
     def range(self) -> dict[str, object]:
-        """Return the request body that selects all matching deliveries, to count them or to send them again."""
+        """Return a body for the operations that count matching deliveries or send them again."""
         several: dict[str, object] = {
             name: self.query[name].split(",") for name in ("status", "event") if name in self.query
         }
@@ -37,9 +37,10 @@ class LogFilters:
 
     @property
     def may_be_sent_again(self) -> bool:
-        """True if the status filter is empty, or if deliveries with that status are finished.
+        """True if the filters can match deliveries that can be sent again.
 
-        Deliveries that still wait cannot be sent again.
+        wmsd cannot send deliveries again that still wait. So the status filter must be empty, or name a final
+        status.
         """
         return self.given.get("status") in (None, *CLOSED_STATUSES)
 

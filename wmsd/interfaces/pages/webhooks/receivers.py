@@ -1,4 +1,4 @@
-"""A test receiver: the deliveries that it received, their signatures, and the answer that it sends."""
+"""The page of a test receiver: the deliveries that it received, their signatures, and the answer that it sends."""
 
 from typing import Any, Final
 
@@ -17,8 +17,9 @@ from wmsd.interfaces.pages.webhooks.delivery import LAID_OUT, SHOWN_OF_BODY
 from wmsd.interfaces.pages.work.requests import laid_out
 
 LONGEST_AGE: Final = 300
-"""The page calls a delivery too old if its age is more than this number of seconds. The guide tells receivers to
-refuse such deliveries.
+"""The maximum age of a delivery in seconds. The page calls older deliveries too old.
+
+The guide tells receivers to refuse deliveries that are older.
 """
 
 

@@ -27,9 +27,9 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
 
 
 async def do(at: Workplace, request: web.Request) -> web.Response:
-    """Send the first group of matching deliveries again, or the next group.
+    """Send a group of matching deliveries again: the first group, or the group after the previous group.
 
-    The form field `after` is the end of the previous group. The first group has no such field.
+    The form field `after` says where the previous group ends. If it is missing, the first group is sent.
     """
     sent = await browsers.form(at.person.browser)
     filters = await log_filters.read(at, sent)
@@ -47,9 +47,9 @@ async def _page(
     document: Mapping[str, object],
     key: str | None = None,
 ) -> web.Response:
-    """Run `operation`, which counts the matching deliveries or sends them again. Return the page with the result.
+    """Run `operation` for the matching deliveries. Return the page with the result.
 
-    `document` is the request body for the operation, and `key` the idempotency key.
+    `operation` counts them or sends them again. `document` is its request body, and `key` the idempotency key.
     """
     path = {"id": request.match_info["id"]}
     is_sent = operation.writes

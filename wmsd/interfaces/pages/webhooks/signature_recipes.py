@@ -25,11 +25,11 @@ class Recipe:
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """A language for recipes.
+    """A programming language in which recipes are written.
 
     `quote` returns a text as a string literal of the language. `file` is the code that reads the body from a file.
-    `text` is the template of the recipe. Its placeholders are {secret}, {id}, {timestamp}, {body} and {given},
-    which is the received signature.
+    `text` is the template of the recipe, with the placeholders {secret}, {id}, {timestamp}, {body} and {given}.
+    {given} is the signature that was received.
     """
 
     name: str
@@ -105,9 +105,9 @@ echo in_array($expected, explode(' ', $given), true) ? 'valid' : 'not valid', "\
 
 
 def of(received: Mapping[str, Any]) -> tuple[Recipe, ...]:
-    """Return the recipes for a received delivery.
+    """Return the recipes for a received delivery. Each checks the signature in one language.
 
-    The last recipe sends the delivery to the reader's own program.
+    The last recipe is different: it sends the delivery to the reader's own program.
     """
     checks = (Recipe(each.name, each.title, _filled(each, received)) for each in LANGUAGES)
     return (*checks, Recipe("curl", "curl: send the request to your program", _curl(received)))

@@ -1,4 +1,4 @@
-"""The webhooks of a company with their state, the page of a webhook, and a new secret for it."""
+"""The list of a company's webhooks with their state, the page of one webhook, and the form for a new secret."""
 
 from typing import Final
 
@@ -17,7 +17,7 @@ from wmsd.interfaces.pages.records import browse
 from wmsd.interfaces.pages.records.browse import csv_of
 
 PER_PAGE: Final = MOST_SUBSCRIPTIONS
-"""The page shows all webhooks of a company, because this is also the most webhooks that a company can have."""
+"""The page shows as many webhooks as a company can have, so it always shows all."""
 
 
 async def show(at: Workplace, request: web.Request) -> web.Response:
@@ -36,7 +36,7 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
 
 
 async def show_one(at: Workplace, request: web.Request) -> web.Response:
-    """Show the page of a webhook, or redirect to the page of the test receiver if the webhook sends to one."""
+    """Show the page of a webhook. If the webhook sends to a test receiver, redirect to the receiver's page."""
     webhook = await at.need(get_webhook, path={"id": request.match_info["id"]})
     if webhook["url"] != ADDRESS:
         return await browse.show_record(at, request)
@@ -46,9 +46,9 @@ async def show_one(at: Workplace, request: web.Request) -> web.Response:
 async def show_new_secret(
     at: Workplace, request: web.Request, typed: str | None = None, refused: Answer | None = None
 ) -> web.Response:
-    """Show the form for a new secret.
+    """Show the form that gives a webhook a new secret.
 
-    The server generates the secret, so nobody has to invent one. Only this page displays the secret.
+    The form already contains a new secret, so that people need not invent one. No other page shows the secret.
     """
     at.check(rotate_webhook_secret)
     webhook = await at.need(get_webhook, path={"id": request.match_info["id"]}, is_counted=refused is not None)

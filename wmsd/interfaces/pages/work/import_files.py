@@ -19,7 +19,7 @@ from wmsd.interfaces.pages.kit.workplace import Workplace
 from wmsd.interfaces.pages.work.uploads import Sent, receive_upload
 
 MOST_ARRIVING: Final = 2
-"""The most files of a company that may be uploaded at the same time."""
+"""The most files that the users of a company may upload at the same time."""
 CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "decimal": ("point", "comma"),
     "delimiter": ("comma", "semicolon", "tab"),
@@ -77,9 +77,9 @@ async def upload(at: Workplace, request: web.Request) -> web.Response:
 
 
 async def show_upload(at: Workplace, request: web.Request, refused: Answer | None = None) -> web.Response:
-    """Show an upload with its preview. If the upload already has an import, redirect to the import.
+    """Show an upload with its preview. If its import has already begun, redirect to the import.
 
-    `refused` is the error answer to a form of this page. The page then shows the error.
+    If a form of this page was refused, `refused` is the answer, and the page shows the error.
     """
     found = await _upload(at, request)
     if found["import_id"] is not None and refused is None:
@@ -117,14 +117,14 @@ async def confirm(at: Workplace, request: web.Request) -> web.Response:
 
 
 async def errors(at: Workplace, request: web.Request) -> web.Response:
-    """Return all errors as a CSV file."""
+    """Send all errors in the uploaded file as a CSV file."""
     path = {"upload": request.match_info["upload"]}
     found = await at.need(imports.get_upload_errors, path=path)
     return as_file(found["csv"].encode(), "text/csv", f"errors-{at.code}.csv", "utf-8")
 
 
 async def template(at: Workplace, request: web.Request) -> web.Response:
-    """Return a CSV file with the headings for a kind of record, to fill in."""
+    """Send a CSV file that has only the headings for a kind of record. People fill it in."""
     kind = request.match_info["kind"]
     if kind not in _kinds(at):
         raise not_found("page")

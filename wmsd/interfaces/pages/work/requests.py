@@ -1,4 +1,4 @@
-"""The last requests of a company: what was sent, what came back, and why a request was refused."""
+"""The last requests of a company: what was sent, what wmsd answered, and why it refused a request."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -40,10 +40,9 @@ def in_words(text: str | None) -> str:
 
 
 def _sentence(text: str) -> str:
-    """Translate a sentence into the language of the page.
+    """Return a sentence in the language of the page.
 
-    After a colon, the sentence may list fields with their errors. The message and each error are then translated
-    separately.
+    After a colon, the sentence may have a list of fields with errors. Then each part is translated separately.
     """
     whole = translate_error(text)
     said, colon, wrong = text.partition(": ")
@@ -62,7 +61,7 @@ def _field(text: str) -> str:
 
 
 async def show(at: Workplace, request: web.Request) -> web.Response:
-    """Show the list of requests, or redirect to the request whose id a person has typed."""
+    """Show the list of requests. If a person has typed the id of a request, redirect to this request."""
     typed = request.query.get(ID, "").strip()
     if typed:
         found = await at.ask(get_request, path={ID: typed[:LONGEST_ID]})
@@ -99,7 +98,7 @@ def _query(given: Mapping[str, str]) -> dict[str, str]:
 def _list(at: Workplace, request: web.Request, found: Answer, typed: str = "") -> web.Response:
     """Return the page with the list of requests. If `found` is an error, the page shows the error instead.
 
-    `typed` is the request id that the person typed, if there is no such request.
+    `typed` is the request id that a person has typed and that cannot be found, or "".
     """
     body = found.body if found.is_good else {"data": [], "next_cursor": None}
     given = {name: request.query[name] for name in FILTERS if request.query.get(name)}
@@ -126,8 +125,9 @@ def _list(at: Workplace, request: web.Request, found: Answer, typed: str = "") -
 
 
 def laid_out(text: str | None) -> str | None:
-    """Return JSON text with one field per line. Return the text unchanged if it is not JSON, or if an object in it
-    has two fields with the same name.
+    """Return JSON text with one field per line.
+
+    Return the text unchanged if it is not JSON, or if an object in it has the same field twice.
     """
     if text is None:
         return None

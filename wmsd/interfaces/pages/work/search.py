@@ -1,4 +1,4 @@
-"""The search of a company, in the box above every page. A single exact match opens directly."""
+"""The search of a company, in the box above every page. If only one record matches exactly, its page opens."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -29,7 +29,7 @@ NAMES: Final = {**{name: each.title for name, each in BY_NAME.items()}, "lots": 
 
 
 async def show_all(at: Workplace, request: web.Request) -> web.Response:
-    """Show exact matches in all companies of the person. A single match opens directly."""
+    """Show the exact matches in all companies of the person. If there is only one, redirect to its page."""
     text = request.query.get(TEXT, "").strip()[:LONGEST]
     found = await at.need(search_companies, query={TEXT: text}) if text else NOTHING
     hits = [{**_shown(each), "place": f"/companies/{each['company_id']}"} for each in found["data"]]
@@ -51,10 +51,10 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
 
 
 def _shown(hit: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the hit with additional values for the page.
+    """Return the hit with further values for the page.
 
     `address` is the address of the record, relative to the address of its company. `what` names the kind of
-    record. `where` names the field that was found, and is empty for codes and names.
+    record. `where` names the field in which the text was found, and is empty for codes and names.
     """
     field = PART_FIELDS.get(hit["kind"])
     is_plain = hit["found_in"] in ("code", "name") or field is not None
@@ -67,7 +67,9 @@ def _shown(hit: Mapping[str, Any]) -> dict[str, Any]:
 
 
 async def _request(at: Workplace, text: str) -> Sequence[dict[str, Any]]:
-    """Find the stored API request with the id `text`. Return a list with this hit, or an empty list."""
+    """Return a list with the stored API request whose id is `text`. Return an empty list if there is no such
+    request.
+    """
     if len(text) > LONGEST_ID or not text.replace("-", "").isalnum() or not at.may(get_request):
         return []
     found = await at.ask(get_request, path={"request_id": text}, is_counted=True)
@@ -88,9 +90,9 @@ async def _request(at: Workplace, text: str) -> Sequence[dict[str, Any]]:
 
 
 async def show_choices(at: Workplace, request: web.Request) -> web.Response:
-    """Return suggestions for a field of a form, as JSON for the script of the form.
+    """Return suggestions for a field of a form, as JSON for the form's script.
 
-    A suggestion has a code, a name, a unit and the available quantity. Without the script, people type codes.
+    A suggestion has a code, a name, a unit and the available quantity.
     """
     text = request.query.get("text", "").strip()[:LONGEST]
     query = {"kind": request.match_info["kind"], "text": text}

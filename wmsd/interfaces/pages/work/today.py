@@ -25,7 +25,7 @@ from wmsd.warehouse.sales_orders.kind import SALES_ORDERS
 
 PER_PAGE: Final = 50
 PAGES_OF: Final = {kind.table.name: kind.table.name.replace("_", "-") for kind in DOCUMENTS}
-"""For each kind of document, by the name of its table: the name of its list in page addresses."""
+"""The name of each kind of document in page addresses. The key is the name of its table."""
 
 
 async def show(at: Workplace, request: web.Request) -> web.Response:
@@ -94,9 +94,9 @@ def _totals(today: Mapping[str, Any], columns: Sequence[Column]) -> list[Total]:
 
 
 def _more_late(today: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return a link for each kind of document that has more late documents than the page shows.
+    """Return links to late documents that the page does not show, one for each kind of document.
 
-    A link is a text with the number of documents that are not shown, and the address of the list.
+    A link is a text with the number of these documents, and the address of the list.
     """
     found = []
     for kind, name, text in (

@@ -1,6 +1,6 @@
 """The table of companies on the page Today.
 
-Functions build the rows, because a template took most of the page's time for the rows of 50 companies.
+Functions build the rows, because a template needed most of the page's time for 50 companies.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,7 +36,7 @@ class Column(NamedTuple):
 
 
 def today_columns(day: str) -> Sequence[Column]:
-    """Return the columns in the language of the page. `day` is the date of today, such as 2026-11-24."""
+    """Return the columns in the language of the page. `day` is today's date, such as 2026-11-24."""
     before = (date.fromisoformat(day) - timedelta(days=1)).isoformat()
     return (
         Column("late_orders", _("Late orders"), "bad", _due_list(SALES_ORDERS, last=before)),
@@ -56,9 +56,9 @@ def today_columns(day: str) -> Sequence[Column]:
 
 
 def _due_list(kind: DocumentKind, first: str = "", last: str = "") -> str:
-    """Return the address of a list, relative to the address of a company.
+    """Return the address of a list of unfinished documents that are due from the day `first` to the day `last`.
 
-    The list has the open documents of this kind that are due from the day `first` to the day `last`.
+    The address is relative to the address of a company. A day may be "" (no limit).
     """
     due = kind.table.due
     assert due is not None
@@ -69,8 +69,8 @@ def _due_list(kind: DocumentKind, first: str = "", last: str = "") -> str:
 def list_of_total(name: str, total: int, companies: Sequence[Mapping[str, Any]]) -> str:
     """Return the address to which a total links. `name` is the name of the column.
 
-    If all counted records belong to one company, link to the list of this company. Otherwise link to the table of
-    all companies.
+    If one company has all counted records, it is the address of the list in this company. Otherwise it leads to
+    the table of all companies.
     """
     having = [each for each in companies if each[name]]
     path = next(each.path for each in today_columns(having[0]["day"]) if each.name == name) if having else ""
@@ -80,8 +80,8 @@ def list_of_total(name: str, total: int, companies: Sequence[Mapping[str, Any]])
 def company_rows(companies: Sequence[Mapping[str, Any]]) -> Markup:
     """Return a table row for each company.
 
-    Each number links to a list for the current day of the company. On a phone, the column heading is shown next to
-    each number.
+    Each number links to a list for the company's present day. On a phone, each number has the heading of its
+    column.
     """
     columns = {day: today_columns(day) for day in {each["day"] for each in companies}}
     return Markup("\n".join(_row(each, columns[each["day"]]) for each in companies))  # noqa: S704 -- names are escaped

@@ -1,7 +1,7 @@
-"""The upload of a file with a form, part by part.
+"""Receives a form with a file, part by part.
 
-A file is written to the disk, so that it is never in memory as a whole. A small file may be kept in memory
-instead.
+The file is written to the disk while it arrives, so it is never completely in memory. A small file may be kept in
+memory instead.
 """
 
 import asyncio
@@ -44,11 +44,10 @@ class Sent:
 
 
 async def receive_upload(browser: Browser, target: Path | None, most: int, too_large: str) -> Sent:
-    """Receive a form that a page of this site sent in this session. Write its file to `target`.
+    """Receive a form with a file. Write the file to `target`, or keep it in memory if `target` is None.
 
-    If `target` is None, keep the file in memory. `most` is the largest size of the file in bytes, and `too_large`
-    the error message for a larger file. Raise Problem (403, 415, 413, 408, 400, 503) or OSError if the form cannot
-    be received.
+    A page of this site must have sent the form in this session. If the file has more than `most` bytes, the error
+    message is `too_large`. Raise Problem (403, 415, 413, 408, 400, 503) or OSError if the form cannot be received.
     """
     browsers.check_origin(browser)
     request = browser.request
@@ -114,10 +113,10 @@ class _Receiving:
             self._sent.fields[name] = text
 
     async def _take_file(self, part: BodyPartReader) -> None:
-        """Receive the file, and write it to the target or keep it in memory.
+        """Receive the file. Write it to the target, or keep it in memory.
 
-        Raise Problem (403) if the form did not send its token before the file. Then nothing is written, because
-        another site may have sent the form.
+        Raise Problem (403) if the token of the form has not arrived before the file. Another site may have sent
+        such a form, so nothing is written.
         """
         if not self._is_own:
             browsers.check_token(self._browser, "")
@@ -146,7 +145,7 @@ class _Receiving:
             yield chunk
 
     def _write(self, file: IO[bytes], folder: Path, chunks: list[bytes]) -> None:
-        """Check the free disk space of `folder`, and write the chunks to `file`.
+        """Write the chunks to `file`, if `folder` has enough free disk space.
 
         Each call checks the space again, because other files may arrive at the same time. Raise Problem (503) if
         there is not enough space, or OSError if a chunk cannot be written.
@@ -157,9 +156,9 @@ class _Receiving:
         file.writelines(chunks)
 
     async def _wait(self, reading: Awaitable[Result]) -> Result:
-        """Wait for `reading`, which receives the next part of the form, and return its result.
+        """Wait until `reading` has received the next part of the form. Return the result of `reading`.
 
-        Raise Problem (408) if the form arrives too slowly, or Problem (503) if the server stops.
+        Raise Problem if the form arrives too slowly (408), or if the server stops (503).
         """
         try:
             async with waiting_for_body(self._request, self._until):

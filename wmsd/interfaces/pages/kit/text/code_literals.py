@@ -4,7 +4,7 @@ import json
 
 
 def double_quoted_text(text: str) -> str:
-    """Return the text as a literal of JSON, which is also valid in JavaScript and Python."""
+    """Return the text as a JSON literal. JavaScript and Python accept the same literal."""
     return json.dumps(text, ensure_ascii=False)
 
 

@@ -1,8 +1,8 @@
 """The doctor's findings in the language of the page.
 
-A finding is stored as English sentences. Its kind declares these sentences with named placeholders for the values.
-This module finds the values in a stored sentence, and puts them into the translation. A sentence without a
-matching declaration, such as a sentence of another version of wmsd, stays in English.
+A finding is stored as English sentences. The kind of the finding declares these sentences, with a named
+placeholder for each value. This module finds the values in a stored sentence, and puts them into the translated
+sentence. If no declaration matches, as for a sentence of another version of wmsd, the sentence stays English.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 A_SENTENCE: Final = "sentence"
 """The name of a placeholder whose value is a whole sentence. This sentence is translated like an error."""
 DEEPEST: Final = 5
-"""The maximum depth of translated texts inside each other."""
+"""The maximum depth of translation: a value may be a text with values, and so on."""
 
 
 def sentence_of(found: Mapping[str, Any]) -> str:
@@ -33,9 +33,10 @@ def remedy_of(found: Mapping[str, Any]) -> str:
 
 
 def fact_of(text: str, words: Sequence[str]) -> str:
-    """Return a value of a sentence in the language of the page. The value can itself be a sentence.
+    """Return `text`, a value of a sentence, in the language of the page.
 
-    The value is translated only if it matches one of the declared texts `words`.
+    The value is translated only if it matches one of the declared texts in `words`. It may be a sentence with
+    values.
     """
     return text if current.get() == DEFAULT else _fact("", text, words, 0)
 
@@ -43,7 +44,7 @@ def fact_of(text: str, words: Sequence[str]) -> str:
 def of_file(sentence: str) -> str:
     """Return the sentence about an error in a file, in the language of the page.
 
-    In the result of the verification of a backup, the sentence begins with the name of the file and a colon.
+    In the result of a backup verification, the name of the file and a colon come before the sentence.
     """
     if current.get() == DEFAULT:
         return sentence
@@ -95,9 +96,9 @@ def facts_in(declared: str, text: str) -> Mapping[str, str] | None:
 
 
 def _is_plain(declared: str, text: str) -> bool:
-    """Return True if the beginning and the end of each value in `text` are certain.
+    """Return True if it is certain where each value in `text` begins and ends.
 
-    They are uncertain if a value contains words of the declared sentence. An article's code, for example, may
+    It is uncertain if a value contains words of the sentence `declared`. For example, an article's code can
     contain any words.
     """
     pattern, _ = _pattern(declared)
@@ -113,9 +114,10 @@ def _pattern(declared: str) -> tuple[Pattern, tuple[str, ...]]:
 
 
 def _kind(found: Mapping[str, Any]) -> "FindingKind | None":
-    """Return the kind of a finding, or None if the finding cannot or need not be translated.
+    """Return the kind of a finding. Return None if the finding need not or cannot be translated.
 
-    An English page needs no translation. A finding of another version of wmsd may have an unknown kind.
+    On an English page, it need not be translated. It cannot be translated if the kind belongs to another version
+    of wmsd.
     """
     return None if current.get() == DEFAULT else _kinds().get(found["check"])
 
@@ -129,10 +131,10 @@ def _kinds() -> Mapping[str, "FindingKind"]:
 
 @cache
 def _words_of_promises() -> Mapping[str, Sequence[str]]:
-    """Return, for each promise, the texts that can be translated in a sentence about this promise.
+    """For each promise, return the texts that may be translated in a sentence about the promise.
 
-    A promise is a sentence about the data that is true in every undamaged file. The texts are the promise itself,
-    and the texts that name its records and values.
+    A promise is a sentence that is true for the data of every undamaged file. The texts are the promise itself,
+    and names of its records and values.
     """
     from wmsd.maintenance.file_checks.company_checks import PROMISES
 
@@ -141,9 +143,7 @@ def _words_of_promises() -> Mapping[str, Sequence[str]]:
 
 @cache
 def _file_sentences() -> Sequence[tuple[str, Sequence[str]]]:
-    """Return the declared sentences about files. Each sentence has the texts that can be values of its
-    placeholders.
-    """
+    """Return the declared sentences about files, each with the texts that its placeholders may stand for."""
     from wmsd.db.files.integrity import WORDS
     from wmsd.maintenance.file_checks.company_checks import READINGS
     from wmsd.maintenance.file_checks.sentences import MORE, SENTENCES

@@ -32,7 +32,9 @@ OFFERED: tuple[str, ...] = ("en", "ro")
 ERROR: Final = "error"
 FINDING: Final = "finding"
 LONGEST_TRANSLATED: Final = 2000
-"""The maximum number of characters of a sentence that is compared with the patterns."""
+"""The maximum number of characters of a sentence that can be translated with a pattern. Longer sentences stay
+English.
+"""
 ENDS: Final = (".", "?", "!")
 PLACES: Final = re.compile(r"\{\w+\}")
 BETWEEN_SENTENCES: Final = re.compile(r"(?<=[.]) (?=[A-Z])")
@@ -42,7 +44,10 @@ current: ContextVar[str] = ContextVar("language", default=DEFAULT)
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A sentence, cut at its values. The translation has `{}`, or `{0}` and `{1}` if the order differs."""
+    """An English sentence without its values, in pieces, and its translation.
+
+    The translation has `{}` for each value, or `{0}` and `{1}` if the order of the values differs.
+    """
 
     pieces: tuple[str, ...]
     translation: str
@@ -116,8 +121,8 @@ def translate_count(singular: str, plural: str, number: int) -> str:
 def finding_text(declared: str) -> str:
     """Return a declared text of the doctor in the language of the page.
 
-    If the text is also an error, the catalogues contain only the error, with `{}` in place of each named
-    placeholder.
+    The catalogues contain such a text only once. If it is also an error, they contain it as an error, with `{}`
+    for each placeholder.
     """
     catalogue = _catalogue(current.get())
     found = catalogue.pgettext(FINDING, declared)
@@ -129,10 +134,11 @@ def finding_text(declared: str) -> str:
 
 
 def translate_error(sentence: str) -> str:
-    """Return an error of an operation in the language of the page, or in English if the catalogue lacks it.
+    """Return an error of an operation in the language of the page. If the catalogue lacks it, return it in
+    English.
 
-    Several sentences are translated one by one if the catalogue has each of them, so that no value spans two
-    sentences.
+    If `sentence` has several sentences and the catalogue has each of them, translate them separately. So a value
+    cannot contain parts of two sentences.
     """
     language = current.get()
     if language == DEFAULT:
@@ -148,9 +154,10 @@ def translate_error(sentence: str) -> str:
 
 
 def field_errors(sentences: Iterable[str], name: str) -> str:
-    """Return the errors of a field as sentences.
+    """Return the errors of a field as one text.
 
-    The name of the field comes before phrases, such as "is missing". Whole sentences stay as they are.
+    If an error is a phrase such as "is missing", the text has the name of the field before it. Other errors are
+    whole sentences, and stay as they are.
     """
     phrases: list[str] = []
     wholes: list[str] = []
@@ -167,7 +174,7 @@ def _translate_one(language: str, sentence: str) -> str | None:
 
 
 def _value(language: str, text: str) -> str:
-    """Return the translation of a value in a sentence, or the value itself if it has no translation.
+    """Return the translation of a value in a sentence. If it has no translation, return the value itself.
 
     A value may be a text of wmsd, such as the name of a kind of record, or a whole sentence.
     """
@@ -179,10 +186,10 @@ def _word(language: str, text: str) -> str:
 
 
 def _plain(language: str, text: str) -> str | None:
-    """Return the translation of a text without values, or None if the catalogue lacks it.
+    """Return the translation of a text that has no values. Return None if the catalogue lacks the text.
 
-    Also return None if the text contains `{}`. Such a text could be equal to a pattern in the catalogue, and its
-    translation would contain `{}` instead of a value.
+    Also return None if the text contains `{}`. Such a text may be equal to a pattern, whose translation needs
+    values.
     """
     if not text or PLACE in text:
         return None

@@ -1,4 +1,4 @@
-"""Moments and dates as people write and read them, in the time zone of the page (`zone.py`)."""
+"""Dates and times as people type and read them, in the time zone of the page (`zone.py`)."""
 
 import re
 from calendar import monthrange
@@ -22,7 +22,7 @@ DAY_FIRST: Final = re.compile(r"(\d{1,2})([./])(\d{1,2})\2(\d{4})", re.ASCII)
 def iso_date(text: str) -> str:
     """Return a date in ISO format, from a text such as `26.11.2026` or `26/11/2026`.
 
-    Any other text is returned unchanged, and the operation reports the error.
+    Return any other text unchanged. The operation then reports the error.
     """
     found = DAY_FIRST.fullmatch(text.strip())
     if found is None:
@@ -34,9 +34,9 @@ def iso_date(text: str) -> str:
 
 
 def of_browser(text: str) -> str:
-    """Return a moment for the API, from a date or a moment without an offset, as a browser's field sends it.
+    """Return a moment for the API, from a date or a local time without an offset.
 
-    Any other text is returned unchanged, and the operation reports the error.
+    The field of a form sends such texts. Return any other text unchanged. The operation then reports the error.
     """
     try:
         moment = datetime.fromisoformat(iso_date(text))
@@ -46,12 +46,12 @@ def of_browser(text: str) -> str:
 
 
 def for_browser(text: str) -> str:
-    """Return a moment of the API for a browser's field, to the minute."""
+    """Return a moment of the API as local time to the minute, in the format that the field of a form needs."""
     return zone.local_text(text)[:MINUTE]
 
 
 def written_day(text: str) -> str:
-    """Return a date in the form 26.11.2026, from any form that is accepted, or else the text unchanged."""
+    """Return a date in the form 26.11.2026. Accept what `iso_date` accepts. Return any other text unchanged."""
     try:
         return date.fromisoformat(iso_date(text)).strftime("%d.%m.%Y")
     except ValueError:
@@ -59,7 +59,7 @@ def written_day(text: str) -> str:
 
 
 def day(text: str, year: str) -> str:
-    """Return the day of a moment or a date of the API, such as `2 November`, with the year unless it is `year`."""
+    """Return the day of a moment or date of the API, such as `2 November`. Add the year if it is not `year`."""
     text = zone.local_text(text)
     of_month = f"{int(text[8:10])} {_(MONTHS[int(text[5:7]) - 1])}"
     return of_month if text[:4] == year else f"{of_month} {text[:4]}"
@@ -81,17 +81,17 @@ def span(first: str, last: str, year: str) -> str:
 
 
 def month_before(moment: datetime) -> datetime:
-    """Return the same day and time of the previous month, or the last day of that month if it is shorter."""
+    """Return the same day and time in the previous month. If that month is too short, return its last day."""
     last_of_month_before = moment.replace(day=1) - timedelta(days=1)
     days = monthrange(last_of_month_before.year, last_of_month_before.month)[1]
     return last_of_month_before.replace(day=min(moment.day, days))
 
 
 def earlier(text: str, not_before: str) -> list[tuple[str, str]]:
-    """Return the moments before `text` that a page offers, each with its name.
+    """Return the earlier moments to which a page links, each with a name such as "A day before".
 
-    The last one is `not_before`, the moment of the first movement. Return [] if `text` is not later than
-    `not_before`.
+    They are before `text`. The last one is `not_before`, the time of the first movement. Return [] if `text` is
+    not after `not_before`.
     """
     if text <= not_before:
         return []

@@ -12,7 +12,7 @@ from wmsd.interfaces.pages.kit.text.language import formats, translate_error
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
 
 MOST_DIGITS: Final = 18
-"""The maximum number of digits of a whole number that is read as an int."""
+"""A whole number with more digits is not read as an int."""
 LONGEST: Final = 100
 """The maximum number of characters of a text that is read as a number."""
 WHOLE: Final = "30"
@@ -24,8 +24,8 @@ SPANS: Final = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
 def read_number(text: str, is_whole: bool = False) -> int | Decimal:
     """Return the number that a person typed.
 
-    With `is_whole`, a fraction is not valid. Raise ValueError with a sentence for people if the text is not valid,
-    or can mean two numbers.
+    If `is_whole` is True, the number must not have a fraction. Raise ValueError with a sentence for people if the
+    text is invalid, or can mean two numbers.
     """
     found = _number(text.strip(), is_whole)
     if found.adjusted() < MOST_DIGITS and found == found.to_integral_value():

@@ -69,12 +69,12 @@ CHOICES: Final = {
 
 
 def choice(name: str) -> str:
-    """Return the text for a property of an import file or for its value, such as an encoding."""
+    """Return the text for a property of an import file, such as its encoding, or for the value of a property."""
     return _(CHOICES.get(name, name))
 
 
 def kind(name: str) -> str:
-    """Return the text for a kind of imported records."""
+    """Return the text for a kind of records that can be imported."""
     return _(name.replace("-", " ").capitalize())
 
 
@@ -88,7 +88,7 @@ def yes_or_no(value: bool) -> str:
 
 
 def date(text: str) -> str:
-    """Return the day of a date or a moment of the API, such as 2026-11-24, in the language of the page."""
+    """Return the day of a date or moment of the API, in the language of the page."""
     return formats().date(zone.local_text(text))
 
 
@@ -98,7 +98,7 @@ def moment(text: str) -> str:
 
 
 def instant(text: str) -> str:
-    """Return a moment of the API to the second, for lists with many requests in a minute."""
+    """Return a moment of the API to the second, for lists that may have many entries in a minute."""
     return _to(text, SECOND)
 
 
@@ -115,16 +115,16 @@ def grouped_number(value: Decimal | int) -> str:
 
 
 def opens(name: str, abilities: Mapping[str, str]) -> str:
-    """Return what an ability or a module allows, or "" if the name already says it.
+    """Return a text that says what an ability or a module allows. Return "" if its name says the same.
 
-    `abilities` has the descriptions of the abilities in force, by name.
+    `abilities` has the descriptions of the abilities in force, by their names.
     """
     found = "everything" if name == EVERYTHING else abilities.get(name) or MODULES.get(name, "")
     return "" if found == name else _(found)
 
 
 def days_left(days: int) -> str:
-    """Return the text for the days until an expiry."""
+    """Return a text that says in how many days something expires."""
     if days < 0:
         return _("has expired")
     if days == 0:

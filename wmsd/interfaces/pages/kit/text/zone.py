@@ -1,4 +1,4 @@
-"""The time zone of a page: the choice of its user, or else the zone of the company or the installation.
+"""The time zone of a page. It is the choice of the user, or else the zone of the company or of the installation.
 
 The API writes UTC. Pages show the local time of this zone, and convert times that people type to UTC.
 """
@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 from wmsd.base.time_zones import MINUTE, SECOND, UTC_ZONE, day_in, local_minute, offset
 
 DAY: Final = 10
-"""The characters of the date in an ISO 8601 moment."""
+"""The number of characters of the date in an ISO 8601 moment."""
 
 
 class Here(NamedTuple):
@@ -44,15 +44,15 @@ def distance_from_utc() -> str:
 
 
 def today() -> str:
-    """Return the date of today in the time zone of the page, such as 2026-11-24."""
+    """Return today's date in the time zone of the page, such as 2026-11-24."""
     here = current.get()
     return day_in(here.now, here.zone)
 
 
 def local_text(text: str) -> str:
-    """Return a moment of the API in the time zone of the page, such as 2026-11-24T12:00:05. A date stays as it is.
+    """Convert a moment of the API to local time in the time zone of the page, such as 2026-11-24T12:00:05.
 
-    The result is in ISO 8601 without an offset.
+    The result is in ISO 8601 without an offset. Return a date unchanged.
     """
     zone = current.get().zone
     if len(text) <= DAY or zone is UTC_ZONE:
@@ -61,9 +61,10 @@ def local_text(text: str) -> str:
 
 
 def which(text: str) -> str:
-    """Return the suffix that a page adds to the local time of a moment of the API.
+    """Return the text that a page adds after the local time of a moment of the API.
 
-    The suffix is the offset from UTC if the clocks show this time twice, ` UTC` in the zone UTC, and otherwise "".
+    In the zone UTC, the text is ` UTC`. If the clocks show this local time twice, it is the offset from UTC.
+    Otherwise it is "".
     """
     zone = current.get().zone
     if zone is UTC_ZONE:
@@ -73,10 +74,10 @@ def which(text: str) -> str:
 
 
 def to_api(typed: datetime) -> str:
-    """Return the moment in UTC of a local time without an offset, in the time zone of the page.
+    """Convert a local time without an offset, in the time zone of the page, to a moment in UTC.
 
-    If the clocks show the time twice, return the first moment. A time that the clocks skip is read as if the
-    clocks had not changed yet. Raise ValueError beyond the range of dates.
+    If the clocks show the time twice, return the first moment. If the clocks skip the time, use the offset before
+    the change. Raise ValueError if the date is out of range.
     """
     try:
         return typed.replace(tzinfo=current.get().zone).astimezone(UTC).isoformat()
