@@ -58,6 +58,17 @@ async def test_a_failure_before_anybody_is_known(visitor: Visitor, monkeypatch: 
     assert number_in(seen) == seen.headers[REQUEST_ID]
 
 
+@pytest.mark.parametrize(("which", "store"), [("others", "end_all"), ("1", "end")])
+async def test_sessions_that_could_not_be_ended_are_not_said_to_have_ended(
+    visitor: Visitor, monkeypatch: pytest.MonkeyPatch, which: str, store: str
+) -> None:
+    form = await visitor.get("/account")
+    break_(monkeypatch, f"tenants.accounts.sessions.{store}")
+    sent = {"form_token": form.form_token, "which": which}
+    seen = await visitor.post("/account/sessions", sent, {**HTML, "Referer": f"{visitor.world.base_url}/account"})
+    assert (seen.status, seen.heading) == (500, "Server error")
+
+
 async def test_what_was_sent_is_looked_for_before_it_is_sent_again(
     visitor: Visitor, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -43,6 +43,7 @@ SYSTEMS: Final = (
     ("Linux", "Linux"),
 )
 ACCOUNT: Final = "/account"
+NOT_FOUND: Final = 404
 PASSWORD: Final = "/account/password"
 DONE: Final = "done"
 CHANGED: Final = "password"
@@ -114,9 +115,11 @@ async def end(at: Workplace, request: web.Request) -> web.Response:
     """End one session of the person, or all sessions except the present one. The form names the choice."""
     sent = await browsers.form(at.person.browser)
     if sent.get("which") == "others":
-        await at.ask(profile_actions.end_other_sessions)
+        answer = await at.ask(profile_actions.end_other_sessions)
     else:
-        await at.ask(profile_actions.end_session, path={"id": sent.get("which", "")})
+        answer = await at.ask(profile_actions.end_session, path={"id": sent.get("which", "")})
+    if answer.status != NOT_FOUND:  # a session that has ended already is what the person wanted
+        answer.needed()
     return go_to(ACCOUNT)
 
 
