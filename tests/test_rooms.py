@@ -38,7 +38,6 @@ ROOM_FILES: Final = re.compile(
 SHORT: Final = {
     "base/bech32.py": "a format of its own: BIP 173",
     "contract/history_cuts.py": "a model that several answers declare",
-    "db/engine/read_turns.py": "a rule that two kinds of readers share",
     "db/engine/wal_frames.py": "a format of SQLite's, read in three places",
     "db/files/other_users.py": "only db may open a file",
     "db/migrations/digests.py": "data that grow with each migration",
@@ -48,13 +47,14 @@ SHORT: Final = {
     "interfaces/pages/people/rights.py": "a page",
     "interfaces/pages/people/try_sign_on.py": "a page",
     "interfaces/pages/webhooks/event.py": "a page",
+    "server/figures/ask.py": "both ends of one request, without the imports of the metrics",
 }
 """Files under 40 lines that only one package uses, with the reason why they are separate files."""
 WRITES: Final = re.compile(
     r"\b(?:INSERT (?:OR \w+ )?INTO|UPDATE|DELETE FROM)\s+([a-z_]+)\b(?=\s*(?:\(|SET|WHERE|AS|SELECT|\n|\"|$))"
 )
 WRITES_ELSEWHERE: Final = {
-    "data_folder/continue_numbers.py": "a restore keeps shut out whom the replaced file had shut out",
+    "data_folder/continue_numbers.py": "a restore keeps access revoked that the replaced file had revoked",
     "data_folder/new_epoch.py": "an epoch moves every number of the file",
     "events/outbox/events.py": "counts the event that it writes",
     "events/webhooks/company_moves.py": "what a copy of a company loses of its webhooks",
@@ -63,11 +63,11 @@ WRITES_ELSEWHERE: Final = {
     "events/webhooks/retention.py": "deletes what is old",
     "imports/similar_codes.py": "tables of an import, gone with it",
     "maintenance/backups/platform_copy.py": "empties what a copy must not have",
-    "server/missing_credentials.py": "entries of the day after, from the companies' files",
+    "server/missing_credentials.py": "tasks after a restore, from the companies' files",
     "tenants/accounts/second_factors.py": "the recovery codes of a second factor",
     "tenants/accounts/user_rights.py": "writes the reach of before to sessions and tokens",
     "tenants/keys/recovery_phrases.py": "whether a phrase was declined",
-    "tenants/recovery/losses.py": "makes the list of the day after",
+    "tenants/recovery/losses.py": "creates the list of tasks after a restore",
     "tenants/recovery/restore_note.py": "notes a restore in the restored file",
     "warehouse/articles/undo_article_import.py": "keeps the search index with the articles",
     "warehouse/documents/change_history.py": "who changed a document",

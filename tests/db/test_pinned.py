@@ -114,7 +114,7 @@ async def test_a_slow_copy_loses_its_state_to_whoever_needs_the_file(
     async with database.pinned() as held:
         await database.lend()
         assert not held.is_held
-        with pytest.raises(StorageError, match="is no longer held"):
+        with pytest.raises(StorageError, match="is no longer available"):
             await database.read_pinned(held, lambda tx: tx.rows(CODES))
     await database.take_back()
 

@@ -88,7 +88,7 @@ async def test_a_search_is_sorted_too(filled: Shop) -> None:
 
 
 async def test_a_page_in_pieces_is_in_its_order(filled: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wmsd.db.sql.lists.LARGEST_PAGE", 1500)
+    monkeypatch.setattr("wmsd.db.sql.joined_records.LARGEST_PAGE", 1500)
     page = (await filled.world.call("GET", "/api/sales-orders?sort=-code")).body
     assert [order["code"] for order in page["data"]] == sorted(CODES, key=str.encode, reverse=True)
 

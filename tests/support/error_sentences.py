@@ -49,7 +49,7 @@ WHOLE: Final = frozenset(
         "wmsd/server/alerts/channels.py",
         "wmsd/base/strict_json.py",
         "wmsd/db/engine/failures.py",
-        "wmsd/db/sql/lists.py",
+        "wmsd/db/sql/joined_records.py",
         "wmsd/tenants/sign_on/provider_requests.py",
         "wmsd/tenants/sign_on/exchange.py",
         "wmsd/tenants/sign_on/metadata.py",

@@ -33,7 +33,7 @@ class Reading(NamedTuple):
 
     @property
     def zero(self) -> datetime:
-        """The time of the wall clock minus `passed`. This value changes only if somebody sets the wall clock."""
+        """The time of the wall clock minus `passed`. This value changes only if a person sets the wall clock."""
         return self.wall - timedelta(seconds=self.passed)
 
 

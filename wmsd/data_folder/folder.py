@@ -85,9 +85,7 @@ class DataFolder:
         return self.platform_file.exists() or file_swap.is_begun(self.path)
 
     def check_seen(self) -> None:
-        """Raise StorageError if the folder belongs to another user and the user of this process may
-        not read it.
-        """
+        """Raise StorageError if the folder belongs to another user, and this user may not read it."""
         try:
             self.platform_file.exists()
         except OSError as error:
@@ -95,9 +93,7 @@ class DataFolder:
             raise
 
     def make(self) -> None:
-        """Create a new, empty installation. Raise StorageError if the folder cannot be used, or already contains
-        an installation.
-        """
+        """Create a new installation. Raise StorageError if the folder cannot be used, or has one already."""
         self.make_place()
         self.check_platform()
         self.check_writable()
@@ -112,8 +108,8 @@ class DataFolder:
         if orphans:
             raise StorageError(
                 f"{self.path} has files of companies ({orphans[0].name} …), but no platform.db. Nothing was "
-                "changed. Put platform.db back together with its platform.db-wal, or name another folder with "
-                f"--data. {next_steps(self.path, backups)}"
+                "changed. If you have a copy of platform.db, put it back with its platform.db-wal, or name "
+                f"another folder with --data. {next_steps(self.path, backups)}"
             )
 
     def make_place(self) -> None:
@@ -199,9 +195,7 @@ class DataFolder:
             )
 
     def make_reserve(self) -> None:
-        """Create the reserve, a file that is deleted when the disk is full. Do nothing if the disk has too little
-        free space.
-        """
+        """Create the reserve, a file that is deleted when the disk is full, if there is enough space."""
         disk = disk_of(self.path)
         if self.reserve.exists() or disk.free < 2 * RESERVE_BYTES + disk.refused_below:
             return

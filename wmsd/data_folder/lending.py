@@ -1,7 +1,7 @@
 """Lets the server lend its files to commands that run at the same time.
 
 Processes that use the same SQLite file share the index of its log. This index is a file that each process maps
-into its memory. If the index file is truncated, all these processes crash. This happens, for example, if somebody
+into its memory. If the index file is truncated, all these processes crash. This happens, for example, if a person
 copies a backup over the files of a running server. Therefore the server locks its database files, and keeps the
 index in its own memory. No other process can open, lock or truncate these files.
 

@@ -25,7 +25,7 @@ from wmsd.db.engine.database import Database
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.files.company_files import CompanyFiles
 from wmsd.db.sql.change_sequence import last_moment
-from wmsd.db.sql.lists import TOO_LARGE
+from wmsd.db.sql.joined_records import TOO_LARGE
 from wmsd.dispatch import idempotency, preconditions
 from wmsd.dispatch.access_cache import AccessCache
 from wmsd.dispatch.admission import Admission, check_is_on

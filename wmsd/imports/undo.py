@@ -76,7 +76,9 @@ def _undo(tx: Transaction, prepared: Prepared, import_id: int | None, used: Iter
     if import_id not in (None, made.import_id):
         raise CannotBeUndone([f"only the last import with changes can be undone: number {made.import_id}"])
     if made != prepared.made:
-        raise CannotBeUndone([f"import {made.import_id} ran in the meantime: to undo that import, try again"])
+        raise CannotBeUndone(
+            [f"the newer import {made.import_id} ran in the meantime: to undo the newer import, try again"]
+        )
     found = record.row(tx, made.import_id)
     _refuse_if(_obstacles(tx, made, found, used))
     _refuse_if(_reverse(tx, made, prepared.counters))

@@ -19,9 +19,10 @@ from wmsd.interfaces.guide.source import Source
 from wmsd.interfaces.http import metrics
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.http.command_hints import COMPLETE
+from wmsd.interfaces.http.late_routes import LateRoutes
 from wmsd.interfaces.http.malformed_requests import PAGE_OF_LARGE_HEAD
 from wmsd.interfaces.http.requests import read_query
-from wmsd.interfaces.http.server import LateRoutes, create_app
+from wmsd.interfaces.http.server import create_app
 from wmsd.interfaces.kernel.routes import ROUTES as KERNEL
 from wmsd.interfaces.rest_v1.routes import ROUTES as V1
 from wmsd.interfaces.rest_v2.routes import ROUTES as V2

@@ -120,7 +120,7 @@ def test_companies_without_their_platform(copy: Home) -> None:
     for command in (("serve",), ("company", "create", "NEW", "--name", "New", "--init"), ("company", "list")):
         assert copy.refused(*command) == (
             f"{copy.data} has files of companies (1.db …), but no platform.db. Nothing was changed. If you "
-            "have a copy of platform.db, put it back together with its platform.db-wal, or choose another "
+            "have a copy of platform.db, put it back with its platform.db-wal, or name another "
             "folder with "
             f"--data. There is no backup of this installation in {copy.folder / 'data-backups'}. Look for a "
             "backup elsewhere, and keep the companies' files: they contain all records. Restore only "

@@ -292,8 +292,9 @@ def test_the_settings_are_such_as_there_are() -> None:
 
 
 def commands() -> list[str]:
-    blocks = "".join(re.findall(r"^```\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL))
-    return re.findall(r"^wmsd (.+)$", blocks, re.MULTILINE) + re.findall(r"`wmsd ([^`]+)`", GUIDE)
+    blocks = re.findall(r"^```(\w*)\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
+    plain = "".join(text for language, text in blocks if not language)
+    return re.findall(r"^wmsd (.+)$", plain, re.MULTILINE) + re.findall(r"`wmsd ([^`]+)`", GUIDE)
 
 
 @pytest.mark.parametrize("line", commands())

@@ -84,7 +84,7 @@ async def test_a_download_that_fails_half_way_is_cut(
 async def test_a_page_that_fails_half_way_is_cut(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     for _ in range(5):
         await shop.order({"article_code": "A", "quantity": 0.001}, notes="n" * 900)
-    monkeypatch.setattr("wmsd.db.sql.lists.LARGEST_PAGE", 2_000)
+    monkeypatch.setattr("wmsd.db.sql.joined_records.LARGEST_PAGE", 2_000)
     read, reads = Database.read_long, 0
 
     async def fails_at_the_second_piece(database: Database, *given: Any) -> Any:

@@ -45,10 +45,10 @@ async def test_without_a_public_url_host_decides(world: World, caplog: pytest.Lo
     assert 'a platform admin must set server.public_url = "http://wms.lan:8080"' in html.unescape(refused.text)
     assert 'href="/docs/reverse-proxies"' in refused.text
     assert told(caplog) == [
-        "refused a form, because it did not come from http://wms.lan, the address of the request; "
-        "server.public_url is not set. The request had Origin 'http://wms.lan:8080', Sec-Fetch-Site "
-        "none, Host 'wms.lan', X-Forwarded-Proto none, X-Forwarded-Host none, X-Forwarded-Port none. "
-        "See /docs/reverse-proxies."
+        "refused a form, because it did not come from http://wms.lan (the address of the request; "
+        "server.public_url is not set): the request had the headers Origin 'http://wms.lan:8080', "
+        "Sec-Fetch-Site none, Host 'wms.lan', X-Forwarded-Proto none, X-Forwarded-Host none, X-Forwarded-Port "
+        "none. See /docs/reverse-proxies."
     ]
 
 
@@ -92,8 +92,7 @@ async def test_a_proxy_that_hides_the_scheme_is_told_of_once(
         assert (await signing_in(world, headers)).status == 303
     assert told(caplog) == [
         "forms come from 'https://wms.example.com', but wmsd uses 'http://wms.example.com' as its own "
-        "address. If people open the first address, set server.public_url to it, for links, single "
-        "sign-on and cookies. See /docs/reverse-proxies."
+        "address. If the first address is right, set server.public_url to it. See /docs/reverse-proxies."
     ]
 
 

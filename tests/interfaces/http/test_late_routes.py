@@ -9,7 +9,8 @@ from aiohttp.test_utils import TestClient, TestServer
 
 from tests.support.world import World
 from wmsd.interfaces.http.aiohttp_web import web
-from wmsd.interfaces.http.server import LateRoutes, add_open, create_app
+from wmsd.interfaces.http.late_routes import LateRoutes
+from wmsd.interfaces.http.server import add_open, create_app
 
 
 class Making:

@@ -34,7 +34,7 @@ def test_another_folder_in_the_settings_has_no_backup_until_one_is_made_there(in
     old = installation.folder / "data-backups"
     assert said.code == 1
     assert f"The backup folder {new} has no backup yet: the last backup, " in said.err
-    assert f"was created in {old}. Fix the cause" in said.err
+    assert f"was created in the folder {old}. Fix the cause" in said.err
     assert (f"backup folder  {new}" in said.out, "restorable" in said.out) == (True, False)
     shown = installation.run("backup", "schedule", "--json", env=moved)
     assert (shown.code, shown.json["ok"], shown.json["backups"], shown.json["last_backup"]) == (1, False, 0, None)

@@ -172,7 +172,7 @@ def test_the_verdict_is_about_the_folder_that_the_settings_name(tmp_path: Path) 
     found, settings = kept_in(tmp_path / "old"), Backup(folder=str(tmp_path / "new"))
     expected = (
         f"the backup folder {tmp_path / 'new'} has no backup yet: the last backup, "
-        f"a.tar.gz, was created in {tmp_path / 'old'}"
+        f"a.tar.gz, was created in the folder {tmp_path / 'old'}"
     )
     assert backup_verdict(settings, found, NOW) == (False, expected)
     assert is_backup_due(settings, found)

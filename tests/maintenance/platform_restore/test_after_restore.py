@@ -250,7 +250,7 @@ def test_what_is_no_entry_changes_nothing(site: Home) -> None:
     [lost, *_] = ids(site, "token-lost")
     [admin] = ids(site, "user-unconfirmed", EMAIL)
     assert "is not in the list" in site.refused("recovery", "confirm", admin, "999")
-    assert "is about something that was lost" in site.refused("recovery", "confirm", admin, lost)
+    assert "because it is something lost, not an access" in site.refused("recovery", "confirm", admin, lost)
     assert "is about access" in site.refused("recovery", "dismiss", admin)
     assert "last platform admin" in site.refused("recovery", "end", admin)
     assert "Give the IDs of entries" in site.misunderstood("recovery", "confirm")

@@ -159,7 +159,7 @@ class WrongLog(StorageError):
 
 
 class Exchanged(WrongLog):
-    """The error if somebody has copied a file over the file of a log, and the log fits both. Replaying the log
+    """The error if a person has copied a file over the file of a log, and the log fits both. Replaying the log
     would undo the copying.
     """
 

@@ -1,18 +1,19 @@
 """Reads lists of records: numbered pages with a total, and lists by cursor."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final
 
 from wmsd.base.dataclass import dataclass
-from wmsd.base.problems import Problem
 from wmsd.base.strict_json import dumps
 from wmsd.contract.list_queries import CursorQuery, PageQuery, Query, refuse_large_page
 from wmsd.contract.results import CursorPage, Page, Records
 from wmsd.db.engine.transaction import Transaction
+from wmsd.db.sql import joined_records
 from wmsd.db.sql.csv_lines import END
+from wmsd.db.sql.joined_records import STATEMENTS, Joined, cut_to, in_parts, read_joined, together
 from wmsd.db.sql.list_filters import DateRange, Member, Tally
 from wmsd.db.sql.records import RecordSql
 
@@ -20,9 +21,6 @@ RECENT: Final = ("updated_since", "since")
 """The filters that compare an indexed column with a minimum, for example with the earliest time of the last
 change.
 """
-TOO_LARGE: Final = "The records are too large for one answer."
-LARGEST_PAGE: Final = 4_000_000
-"""The maximum size of a page in bytes."""
 MANY_AT_ONCE: Final = 500
 FEW_AT_ONCE: Final = 50
 """MANY_AT_ONCE and FEW_AT_ONCE limit how many records one statement renders. FEW_AT_ONCE is for records that can
@@ -35,43 +33,8 @@ again for every value, which takes as long as running it. The `+ 0` hides the pa
 """
 AMONG: Final = "(SELECT value FROM json_each(:{}))"
 COUNT: Final = "SELECT count(*) FROM ({rows})"
-STATEMENTS: Final = 256
-"""The number of cached SQL statements. Composing a long statement takes as long as reading a few rows."""
 NEAR: Final = 20
 """How many pages wmsd searches, in the list's order, to fill one page with recently changed records."""
-
-
-class Joined(NamedTuple):
-    """Records as one text, joined with commas (JSON) or line breaks (CSV).
-
-    `number` is the number of records, and `last` is the position of the last one. `positions` has the positions of
-    all records, joined with commas.
-    """
-
-    records: str
-    last: int
-    number: int
-    positions: str
-    is_cut: bool = False
-    """True if some of the requested records are left out because of their size."""
-
-    @property
-    def size(self) -> int:
-        """The size of the records in bytes."""
-        return len(self.records) if self.records.isascii() else len(self.records.encode())
-
-
-def in_parts(ids: Sequence[int], at_once: int, read: Callable[[Sequence[int]], str | None]) -> Records:
-    """Read the records with these ids in parts of `at_once` records, and return all of them together.
-
-    `read` returns the records of one part as text. Raise Problem (413) if the records together are too large.
-    """
-    found: list[str] = []
-    for start in range(0, len(ids), at_once):
-        found.append(read(ids[start : start + at_once]) or "")
-        if sum(map(len, found)) > LARGEST_PAGE:
-            raise Problem("VALIDATION_FAILED", TOO_LARGE, status=413)
-    return Records(",".join(filter(None, found)))
 
 
 def conditions(query: type[Query], **own: str) -> dict[str, str]:
@@ -124,7 +87,7 @@ class Listing:
         refuse_large_page(query)
         sql, parameters = planned._chosen("''", given, "")
         limits = {"limit": query.per_page, "offset": query.offset, "separator": ""}
-        ids = _some(tx, sql, {**parameters, **limits}).positions.split(",")
+        ids = read_joined(tx, sql, {**parameters, **limits}).positions.split(",")
         return Page(found.records, total, [int(each) for each in ids], found.number)
 
     def after(
@@ -186,17 +149,17 @@ class Listing:
         sql, parameters = self._chosen(_shown(tx, record), values, beyond)
         parameters |= {**others, "separator": separator}
         found: list[Joined] = []
-        room, left, is_cut = LARGEST_PAGE, number, False
+        room, left, is_cut = joined_records.LARGEST_PAGE, number, False
         while left > 0:
             limits = {"limit": min(left, self.at_once), "offset": offset + number - left}
-            some = _some(tx, sql, {**parameters, **limits})
+            some = read_joined(tx, sql, {**parameters, **limits})
             if some.number and some.size > room:
-                some = _cut(tx, sql, {**parameters, **limits}, some, room, is_first=not found)
+                some = cut_to(tx, sql, {**parameters, **limits}, some, room, is_first=not found)
             found += [some] if some.number else []
             room -= some.size
             is_cut = some.is_cut  # also if not even the first record of a part fitted
             left = 0 if is_cut or some.number < limits["limit"] else left - some.number
-        return _together(found, separator)._replace(is_cut=is_cut)
+        return together(found, separator)._replace(is_cut=is_cut)
 
     def _chosen(self, record: str, values: Mapping[str, object], beyond: str) -> tuple[str, dict[str, object]]:
         """Return the SELECT of records and their positions, in the order of the list, and the parameters of the
@@ -369,18 +332,6 @@ def _select(record: str, position: str, source: str, order: str) -> str:
     return f"SELECT {record} AS record, {position} AS place FROM {source} ORDER BY {order} {SLICE}"
 
 
-@lru_cache(STATEMENTS)
-def _aggregate(chosen: str) -> str:
-    """Return a SELECT with one row, which joins the records of the SELECT `chosen`. Its columns are those of
-    `Joined`.
-
-    SQLite does not promise to join the records in the order of `chosen`. Therefore the version of SQLite is
-    pinned, and the tests of every list check the order.
-    """
-    columns = "group_concat(record, :separator), max(place), count(*), group_concat(place, ',')"
-    return f"SELECT {columns} FROM ({chosen})"
-
-
 def _shown(tx: Transaction, record: str) -> str:
     """Return the SQL of a record as the request wants it: a line of CSV, JSON, or shortened JSON."""
     if not isinstance(record, RecordSql):
@@ -388,53 +339,3 @@ def _shown(tx: Transaction, record: str) -> str:
     if tx.csv is not None:
         return tx.csv.render(tx, record)
     return record.brief if tx.is_brief else record
-
-
-def _some(tx: Transaction, chosen: str, parameters: Mapping[str, object]) -> Joined:
-    """Read the records of the SELECT `chosen` as a single row.
-
-    A statement that returned fifty rows would release Python's lock fifty times, which takes longer than reading
-    the records.
-    """
-    row = tx.row(_aggregate(chosen), parameters)
-    assert row is not None
-    return Joined(row[0] or "", row[1] or 0, row[2], row[3] or "")
-
-
-def _cut(
-    tx: Transaction, chosen: str, parameters: Mapping[str, object], some: Joined, room: int, is_first: bool
-) -> Joined:
-    """Return as many records of `some` as fit into `room` bytes. If `is_first`, return at least one. `chosen` is
-    the SELECT that has read `some`.
-    """
-    text = some.records.encode()
-    places = some.positions.split(",")
-    sizes = tx.value(f"SELECT group_concat(octet_length(record), ',') FROM ({chosen})", parameters).split(",")
-    end = number = 0
-    for size in map(int, sizes):
-        beyond = end + size + (len(str(parameters["separator"])) if number else 0)
-        if beyond > room and (number > 0 or not is_first):
-            break
-        end, number = beyond, number + 1
-    last = int(places[number - 1]) if number else 0
-    return Joined(text[:end].decode(), last, number, ",".join(places[:number]), number < some.number)
-
-
-def number_that_fits(records: Sequence[str]) -> int:
-    """Return how many of the records fit on a page: at least one, if there are any."""
-    end = 0
-    for number, record in enumerate(records):
-        end += len(record.encode()) + 1
-        if number and end > LARGEST_PAGE:
-            return number
-    return len(records)
-
-
-def _together(found: list[Joined], separator: str) -> Joined:
-    if len(found) == 1:
-        return found[0]
-    if not found:
-        return Joined("", 0, 0, "")
-    records = separator.join(each.records for each in found)
-    positions = ",".join(each.positions for each in found)
-    return Joined(records, found[-1].last, sum(each.number for each in found), positions)

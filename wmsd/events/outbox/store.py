@@ -10,7 +10,8 @@ from wmsd.contract.results import CursorPage, Record
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.sql import epochs, retention
 from wmsd.db.sql.epochs import Cut
-from wmsd.db.sql.lists import FEW_AT_ONCE, Listing, conditions, number_that_fits
+from wmsd.db.sql.joined_records import number_that_fits
+from wmsd.db.sql.lists import FEW_AT_ONCE, Listing, conditions
 from wmsd.db.sql.records import record_sql
 from wmsd.events.outbox.events import TEST_EVENT, TIME_DIGITS
 from wmsd.events.outbox.schema import Event, EventQuery, LatestEventQuery

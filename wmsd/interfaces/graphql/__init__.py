@@ -1,1 +1,1 @@
-"""GraphQL. Each root field of a document runs as a call of the dispatcher."""
+"""GraphQL: each root field of a document runs as a call of the dispatcher."""

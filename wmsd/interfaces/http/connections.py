@@ -7,12 +7,11 @@ has waited longest. A connection whose request is being processed is never close
 """
 
 import asyncio
-import contextlib
 import logging
 import socket
 import struct
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, cast
 
 from wmsd.base.client_addresses import Network, counted_as, is_in
@@ -386,32 +385,3 @@ def of(request: web.BaseRequest) -> Connection | None:
     transport = request.transport
     protocol = None if transport is None else transport.get_protocol()
     return protocol if isinstance(protocol, Connection) else None
-
-
-@contextlib.asynccontextmanager
-async def waiting_for_body(request: web.Request, until: float) -> AsyncIterator[None]:
-    """Let the connection count as waiting for its client while the context is open. It may then be closed for
-    others.
-
-    If the client waits for "100 Continue", send it. Raise TimeoutError if the context is still open at `until`, a
-    time on the loop's clock. Raise Stopping if the service is stopping.
-    """
-    connection = of(request)
-    if connection is None:
-        async with asyncio.timeout_at(until):
-            yield
-        return
-    if connection.is_stopping:
-        raise Stopping
-    connection.ask_for_body()
-    connection.end(connection.company)
-    try:
-        async with asyncio.timeout_at(until) as connection.body:
-            yield
-    except TimeoutError:
-        if connection.is_stopping:
-            raise Stopping from None
-        raise
-    finally:
-        connection.body = None
-        connection.begin()

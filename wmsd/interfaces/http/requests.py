@@ -16,7 +16,8 @@ from wmsd.contract.fields import Input
 from wmsd.dispatch.call import MOST_KEPT, Call, Loaded
 from wmsd.dispatch.large_bodies import LARGE, LargeBodies
 from wmsd.interfaces.http.aiohttp_web import web
-from wmsd.interfaces.http.connections import Stopping, waiting_for_body
+from wmsd.interfaces.http.body_waits import waiting_for_body
+from wmsd.interfaces.http.connections import Stopping
 
 REPLACEMENT: Final = "\N{REPLACEMENT CHARACTER}"
 BODY_SECONDS: Final = 20.0

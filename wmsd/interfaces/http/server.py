@@ -1,6 +1,5 @@
 """The HTTP server: one handler for all routes, and one place for errors, headers and the request log."""
 
-import asyncio
 import logging
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -63,7 +62,7 @@ def create_app(installation: Installation, jobs: Jobs, routes: Iterable[Route]) 
     app = web.Application()
     app.on_response_prepare.append(partial(note_begun, installation))
     app[INSTALLATION], app[JOBS], app[REQUEST_LOG], app[TURNS] = installation, jobs, log, Turns()
-    table = app[ROUTE_TABLE] = RouteTable(_expected)
+    table = app[ROUTE_TABLE] = RouteTable(note_expectation)
     app.router.register_resource(table)
     app[NEAR_PATHS] = NearPaths(
         lambda: filter(is_path_of_the_api, (each.canonical for each in table.router.resources()))
@@ -86,12 +85,14 @@ def add_route(app: web.Application, method: str, path: str, handler: Handler) ->
     logged.
     """
     installation = app[INSTALLATION]
-    answer = partial(_answer, installation, app[REQUEST_LOG], app[TURNS], installation.measures.of(path), handler)
+    answer = partial(
+        answer_in_turn, installation, app[REQUEST_LOG], app[TURNS], installation.measures.of(path), handler
+    )
     for each in with_head([method]):
         if ROUTE_TABLE in app:
             app[ROUTE_TABLE].add(each, path, answer)
         else:
-            app.router.add_route(each, path, answer, expect_handler=_expected)
+            app.router.add_route(each, path, answer, expect_handler=note_expectation)
 
 
 def with_head(methods: Iterable[str]) -> list[str]:
@@ -111,66 +112,7 @@ async def _count(
     return await handler(request)
 
 
-class LateRoutes:
-    """Routes that are created only when the first of them is requested, or by `prepare`. So the server starts
-    sooner.
-    """
-
-    def __init__(self, app: web.Application, make: Callable[[web.Application], None]) -> None:
-        """Add the catch-all route to `app`. `make` adds the late routes to an application, and runs on a thread.
-
-        The late routes are tried after all other routes of `app`. If none of them fits, the request is refused.
-        """
-        self._app = app
-        self._make = make
-        self._making: asyncio.Future[web.UrlDispatcher] | None = None
-        self._made: web.UrlDispatcher | None = None
-        app.router.add_route("*", ANY, self._answer, expect_handler=_expected)
-
-    async def prepare(self) -> web.UrlDispatcher:
-        """Return the late routes, creating them if necessary. After an exception, the next call tries again."""
-        making = self._making
-        if making is None:
-            making = self._making = asyncio.ensure_future(asyncio.to_thread(self._make_all))
-        try:
-            self._made = await asyncio.shield(making)
-        except Exception:
-            self._making = None
-            raise
-        return self._made
-
-    def routes(self) -> Iterable[web.AbstractRoute]:
-        """Return the late routes, or none if they do not exist yet."""
-        return () if self._made is None else self._made.routes()
-
-    def _make_all(self) -> web.UrlDispatcher:
-        routes = web.Application()
-        routes[INSTALLATION], routes[REQUEST_LOG] = self._app[INSTALLATION], self._app[REQUEST_LOG]
-        routes[TURNS] = self._app[TURNS]
-        self._make(routes)
-        add_open(routes, "*", ANY, _refuse_address)
-        return routes.router
-
-    async def _answer(self, request: web.Request) -> web.StreamResponse:
-        try:
-            routes = self._made or await self.prepare()
-        except Exception as error:
-            return await self._refuse(error, request)
-        found = await routes.resolve(request)
-        request.match_info.clear()
-        request.match_info.update(found)
-        return await found.handler(request)
-
-    async def _refuse(self, error: Exception, request: web.Request) -> web.StreamResponse:
-        async def fail(request: web.Request) -> web.StreamResponse:
-            raise error
-
-        installation = self._app[INSTALLATION]
-        log, turns = self._app[REQUEST_LOG], self._app[TURNS]
-        return await _answer(installation, log, turns, installation.measures.of(ANY), fail, request)
-
-
-async def _expected(request: web.Request) -> None:
+async def note_expectation(request: web.Request) -> None:
     """Record that the client waits for "100 Continue". Ignore other expectations, as RFC 9110 allows (section
     10.1.1).
 
@@ -251,7 +193,7 @@ def response(reply: Reply) -> web.Response:
     return Answer(status=reply.status, body=reply.body, headers=reply.headers, zlib_executor_size=LONGEST_AT_ONCE)
 
 
-async def _answer(
+async def answer_in_turn(
     installation: Installation,
     log: RequestLog,
     turns: Turns,
@@ -383,7 +325,7 @@ async def _refuse_method(possible: list[str], in_form: InForm, request: web.Requ
     return response(in_form(request, refusal(method_not_allowed(request.method, possible))))
 
 
-async def _refuse_address(request: web.Request) -> web.StreamResponse:
+async def refuse_address(request: web.Request) -> web.StreamResponse:
     return address_refused(request)
 
 

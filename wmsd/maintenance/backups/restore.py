@@ -93,15 +93,11 @@ class Restore:
 
     @cached_property
     def _known(self) -> Installed | None:
-        """The installation that is in the folder before the restore. Read this property only while no other
-        process changes the folder.
-        """
+        """The installation in the folder. Read this property only while no other process changes the folder."""
         return installation_before(self._data)
 
     def _check_is_backup(self) -> None:
-        """Raise StorageError if the archive is an export of one company and this installation does not have that
-        company.
-        """
+        """Raise StorageError if the archive exports a company that this installation does not have."""
         if self.manifest.company is None:
             return
         known = self._known
@@ -228,9 +224,7 @@ class Restore:
         return Restored(kept, missing, strays, shut_out, keys, unknown_after)
 
     def company_file(self, code: str) -> BackedUpFile:
-        """Return the entry of the company with this code. Raise StorageError if the company cannot be restored
-        into this installation.
-        """
+        """Return the entry of the company with this code. Raise StorageError if it cannot be restored."""
         file = self.manifest.file_of(code)
         if file is None:
             there = ", ".join(each.code for each in self.manifest.files if each.code) or "no company"

@@ -48,10 +48,8 @@ class SignInToPages(Input):
 
 
 class BegunSession(Model):
-    """The secret of a new session, for the browser's cookie.
-
-    If the sign-in needs a second step, only `pending` is set. The browser sends `pending` with the code of the
-    second step.
+    """The secret of a new session, for the browser's cookie. If the sign-in needs a second step, only `pending` is
+    set. The browser sends `pending` with the code of the second step.
     """
 
     secret: str | None

@@ -6,7 +6,7 @@ from typing import Any, Final
 from wmsd.base.strict_json import dumps
 from wmsd.contract.results import CursorPage
 from wmsd.db.engine.transaction import Transaction
-from wmsd.db.sql.lists import number_that_fits
+from wmsd.db.sql.joined_records import number_that_fits
 from wmsd.db.sql.records import record_sql
 from wmsd.warehouse.stock.schema import StockMovement, StockMovementQuery
 

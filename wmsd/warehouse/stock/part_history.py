@@ -6,7 +6,7 @@ from wmsd.base.strict_json import dumps
 from wmsd.contract.list_queries import CursorQuery
 from wmsd.contract.results import CursorPage, Records
 from wmsd.db.engine.transaction import Transaction
-from wmsd.db.sql.lists import number_that_fits
+from wmsd.db.sql.joined_records import number_that_fits
 from wmsd.db.sql.records import record_sql
 from wmsd.warehouse.stock.schema import (
     ArticleMovement,

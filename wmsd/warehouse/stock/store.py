@@ -10,7 +10,8 @@ from wmsd.contract.list_queries import PageQuery
 from wmsd.contract.results import CursorPage, Page, Record, Records
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.sql.change_sequence import creation_columns, each_changed, updated_at_sql
-from wmsd.db.sql.lists import FEW_AT_ONCE, MANY_AT_ONCE, Listing, conditions, in_parts
+from wmsd.db.sql.joined_records import in_parts
+from wmsd.db.sql.lists import FEW_AT_ONCE, MANY_AT_ONCE, Listing, conditions
 from wmsd.db.sql.records import record_sql
 from wmsd.warehouse.stock.schema import (
     DetailedStockRecord,

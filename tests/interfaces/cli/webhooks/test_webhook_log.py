@@ -46,7 +46,7 @@ def test_deliveries_are_chosen(webhook: Webhook) -> None:
     last = webhook.json("deliveries", "--limit", "2")[-1]["id"]
     assert sequences("--limit", "2", "--before", str(last)) == [4, 3]
     assert webhook.ok("deliveries", "--limit", "2").err.splitlines()[-1] == (
-        f"2 deliveries: continue with --before {last}."
+        f"Listed 2 deliveries: continue with --before {last}."
     )
     assert webhook.ok("deliveries", "--status", "held").err.splitlines()[-1] == "No webhook deliveries found."
 

@@ -161,7 +161,7 @@ async def test_what_the_page_cannot_do_changes_nothing(admin: Visitor) -> None:
         assert seen.status in (422, 400), (wrong, seen.status)
     lost = next(each for each in buttons(await admin.get("/admin/after-restore")) if each["act"] == "dismiss")
     seen = await admin.post("/admin/after-restore", {**lost, "act": "confirm"})
-    assert "is about something that was lost" in text_of(seen.text)
+    assert "because it is something lost, not an access" in text_of(seen.text)
     assert (await admin.post("/admin/after-restore", {**form, "form_token": "x"})).status == 403
     assert await open_entries(admin.world) == before
 

@@ -5,7 +5,7 @@ from typing import Final
 from wmsd.base.strict_json import dumps
 from wmsd.contract.results import CursorPage, Record
 from wmsd.db.engine.transaction import Transaction
-from wmsd.db.sql.lists import number_that_fits
+from wmsd.db.sql.joined_records import number_that_fits
 from wmsd.db.sql.records import record_sql
 from wmsd.events.webhooks.deliveries import filters
 from wmsd.events.webhooks.deliveries.due_store import EPOCH_OF, SENT_BODY, SEQUENCE_GAP

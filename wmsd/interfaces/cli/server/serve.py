@@ -289,16 +289,12 @@ def _started(command_line: CommandLine, installation: Installation) -> Started:
 
 
 def _own_command(command_line: CommandLine, *command: str) -> list[str]:
-    """Return the command line that runs `command` of this program on this installation, in a process beside the
-    server.
-    """
+    """Return the command line that runs `command` of this program in a process beside the server."""
     return own_program.command(*command, data=command_line.folder.path, config_file=command_line.config_file)
 
 
 async def _go_on(app: web.Application) -> None:
-    """Load the pages and other parts that the first requests do not need. First wait a moment, so that the first
-    requests are not delayed.
-    """
+    """After a moment, load the pages and other parts that the first requests do not need."""
     await asyncio.sleep(FIRST_REQUESTS_SECONDS)
     from wmsd.interfaces.pages.kit.rendering import load_templates  # imported here, because it imports the pages
 
@@ -327,11 +323,7 @@ async def _prepare(installation: Installation, company_ids: Collection[int]) -> 
 
 
 def _unhandled(shortages: RepeatedFailures) -> Callable[[asyncio.AbstractEventLoop, dict[str, Any]], None]:
-    """Return a handler for errors that reach the event loop: errors of connections, and of tasks that nobody
-    awaits.
-
-    If this machine lacks a resource, such as memory, `shortages` logs the error.
-    """
+    """Return the event loop's error handler. If this machine lacks a resource, `shortages` logs the error."""
 
     def handle(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         error = context.get("exception")

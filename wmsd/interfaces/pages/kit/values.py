@@ -1,8 +1,6 @@
-"""The values of records as HTML.
+"""The values of records as HTML, built by functions, because macros of templates take ten times as long.
 
-Functions build the HTML, because the macros of a template take ten times as long, and a list has hundreds of
-cells. The function for a field is chosen once for all records. Every text from outside of this file passes through
-`escape`.
+The function for a field is chosen once for all records. Every text from outside passes through `escape`.
 """
 
 import json
@@ -71,11 +69,10 @@ def rows(
     at: Workplace,
     has_ticks: bool = False,
 ) -> Markup:
-    """Return the rows of a list.
+    """Return the rows of a list. If `has_ticks` is True, each row has a checkbox for the form `bulk`.
 
     The key of a record links to its page, or to another list with only the record's entries. On a phone, the cells
-    of a row are below each other, with headings. If `has_ticks` is True, each row has a checkbox for the form
-    `bulk`.
+    of a row are below each other, with headings.
     """
     if resource.one is not None:
         begin = f"{at.address}/{resource.name}/"
@@ -114,9 +111,7 @@ def _narrowed(record: Mapping[str, Any], names: Iterable[str], referred: Referre
 def lines(
     fields: Iterable[Field], records: Iterable[Mapping[str, Any]], referred: Referred, at: Workplace
 ) -> Markup:
-    """Return the rows of a table that is a field of a record. Their keys are no links. Quantities have their
-    units.
-    """
+    """Return the rows of a table field. Keys are no links, and quantities have their units."""
     return _body(fields, records, referred, at, has_units=True)
 
 
@@ -315,9 +310,7 @@ def _part(field: Field, at: Workplace) -> Callable[[Mapping[str, Any]], str] | N
 def _of_record(
     field: Field, referred: Referred, at: Workplace, has_units: bool
 ) -> Callable[[Mapping[str, Any]], str] | None:
-    """Return a function for a field whose HTML depends on other fields of its record. Return None for other
-    fields.
-    """
+    """Return a function for a field whose HTML depends on other fields, or None for other fields."""
     if field.kind == "document":
         return _document(referred)
     if has_units and field.name in QUANTITIES:

@@ -11,8 +11,7 @@ from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit import browser as browsers
 from wmsd.interfaces.pages.kit.acts import Act, Resource
 from wmsd.interfaces.pages.kit.browser import AGAIN, FORM_TOKEN, PLAIN, WITH_ROWS
-from wmsd.interfaces.pages.kit.fields import REFERRING
-from wmsd.interfaces.pages.kit.form_fields import BETWEEN, FormField, Typed, flat, form_of, rows_in
+from wmsd.interfaces.pages.kit.form_fields import BETWEEN, FormField, Typed
 from wmsd.interfaces.pages.kit.forms import (
     IF_MATCH,
     Difference,
@@ -33,6 +32,15 @@ from wmsd.interfaces.pages.kit.suggestions import only_choices, suggestions
 from wmsd.interfaces.pages.kit.text.language import translate_error
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.interfaces.pages.kit.workplace import Workplace, place_of
+from wmsd.interfaces.pages.records.act_fields import (
+    all_fields,
+    fields_of,
+    focus_of,
+    in_order,
+    offered_secret,
+    row_count,
+    without_offer,
+)
 from wmsd.interfaces.pages.records.document_beginnings import SOURCES, beginning_of, beginning_of_code, open_notes
 from wmsd.interfaces.pages.records.document_page import MEANWHILE
 from wmsd.interfaces.pages.records.line_notes import line_notes
@@ -46,7 +54,6 @@ SEEN_AT: Final = "seen_at"
 """The hidden field with the time at which the form was shown."""
 SET: Final = "set"
 """The button that ticks the abilities of a set in the form. Its value is the name of the set."""
-EMPTY_ROWS: Final = 5
 MOST_ROWS_AT_ONCE: Final = 100
 """A form with more rows is rendered on a thread, so that other requests are not blocked."""
 CHANGED_MEANWHILE: Final = (
@@ -67,7 +74,7 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
         {SEEN_AT: timestamps.to_text(at.door.now)} if act.tells_when_shown else {}
     )  # taken before the record is read, because the page does not show later movements
     record = await _record(at, resource, request)
-    fields = _fields(at, act, record)
+    fields = fields_of(at, act, record)
     begins = await _begins(at, act, record, request)
     hidden = {**form_keys(at), **_condition(act, begins), **seen}
     if act.changes and begins is not None:
@@ -76,26 +83,26 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
         return await _form(at, resource, act, record, _emptied(act, typed), hidden, notes=notes)
     beginning = await beginning_of(at, resource, fields, request.query)
     only = await only_choices(at, fields) if act.makes_one else {}
-    typed = {**defaults(fields), **only, **_offered(act), **beginning.typed}
+    typed = {**defaults(fields), **only, **offered_secret(act), **beginning.typed}
     return await _form(at, resource, act, record, typed, hidden, notes=beginning.notes)
 
 
 async def do(at: Workplace, request: web.Request) -> web.Response:
     resource, act = _resource_and_act(at, request)
-    bounds = _bounds(_all_fields(act, None))
+    bounds = _bounds(all_fields(act, None))
     sent = await browsers.form(at.person.browser, bounds=bounds, may_be_again=True)
     record = await _record(at, resource, request)
-    fields = _fields(at, act, record)
+    fields = fields_of(at, act, record)
     typed = typed_in(fields, sent)
     hidden = _goes_along(sent)
     if AGAIN in sent:
-        return await _form(at, resource, act, record, {**typed, **_offered(act)}, hidden, is_again=True)
+        return await _form(at, resource, act, record, {**typed, **offered_secret(act)}, hidden, is_again=True)
     if MORE in sent:
         return await _with_more_rows(at, resource, act, record, typed, hidden, sent[MORE])
     if SET in sent:
         typed |= act.ticked(sent[SET])
         return await _form(at, resource, act, record, typed, hidden)
-    document, errors = await document_of(at, fields, _without_offer(act, typed), act.changes)
+    document, errors = await document_of(at, fields, without_offer(act, typed), act.changes)
     document = _with_moment(act, fields, {**document, **act.fixed}, sent.get(SEEN_AT, ""))
     going: Sent = {"document": document, IF_MATCH: sent.get(IF_MATCH) or None}
     if "id" in request.match_info:
@@ -136,7 +143,7 @@ async def typed_too_late(door: PageClient, request: web.Request) -> Mapping[str,
     if await door.user_of(browser.secret) is None:
         return {}
     resource = place_of(request).resource(request.match_info["resource"])
-    fields = _all_fields(_act(resource, request), None)
+    fields = all_fields(_act(resource, request), None)
     sent = await browsers.form(browser, bounds=_bounds(fields))
     typed = sendable_again(fields, sent)
     return {**typed, **_goes_along(sent)} if typed else {}
@@ -199,7 +206,7 @@ async def _with_more_rows(
 
     These rows are empty, or come from the document whose code the person has typed.
     """
-    rows = next((each for each in _fields(at, act, record) if each.name == field), None)
+    rows = next((each for each in fields_of(at, act, record) if each.name == field), None)
     if rows is None or rows.takes_rows or resource.name not in SOURCES:
         return await _form(at, resource, act, record, typed, hidden, more=field)
     try:
@@ -229,7 +236,7 @@ async def _form(
     notes: Mapping[str, str] | None = None,
     is_again: bool = False,
 ) -> web.Response:
-    fields = _fields(at, act, record)
+    fields = fields_of(at, act, record)
     body = {} if refused is None else refused.body
     saved = _saved(at, resource, body)
     errors, others = errors_by_field(fields, typed, {} if saved else body.get("errors", {}))
@@ -238,7 +245,7 @@ async def _form(
         notes = await open_notes(at, resource, typed)
     is_changed = refused is not None and refused.status == 412
     message = CHANGED_MEANWHILE if is_changed else SAVED_BEFORE if saved else ""
-    row_counts = {each.name: _row_count(each, typed, more) for each in with_rows}
+    row_counts = {each.name: row_count(each, typed, more) for each in with_rows}
     shown = partial(
         page_of,
         at,
@@ -263,7 +270,7 @@ async def _form(
         adds={each.name: each.takes_rows for each in with_rows},
         notes=_joined(await line_notes(at, fields, typed), notes or {}),
         is_again=is_again,
-        focus=_focus(_as_shown(act, fields), typed, errors),
+        focus=focus_of(in_order(act, fields), typed, errors),
     )
     is_long = sum(row_counts.values()) > MOST_ROWS_AT_ONCE
     return await asyncio.to_thread(shown) if is_long else shown()
@@ -299,52 +306,6 @@ def _saved(at: Workplace, resource: Resource, refusal: Mapping[str, Any]) -> str
         return ""
     record_id = refusal.get("details", {}).get("id")
     return f"{at.address}/{resource.name}{'' if record_id is None else f'/{record_id}'}"
-
-
-def _fields(at: Workplace, act: Act, record: Answer | None) -> tuple[FormField, ...]:
-    """Return the fields of the form. Leave out a field if the person may not read its value. The value then stays
-    unchanged.
-    """
-    fields = _all_fields(act, None if record is None else record.body.get("status"))
-    if record is None or not act.changes:
-        return fields
-    return tuple(each for each in fields if not _holds_unreadable(at, each, record.body))
-
-
-def _all_fields(act: Act, status: str | None) -> tuple[FormField, ...]:
-    fields = form_of(act.operation.body, act.left_out(status), act.shown(status))
-    if act.offers is None:
-        return fields
-    return tuple(each._replace(asks="offered") if each.name == act.offers[0] else each for each in fields)
-
-
-def _holds_unreadable(at: Workplace, field: FormField, record: Mapping[str, Any]) -> bool:
-    value = record.get(field.parameter)
-    if field.asks == "rows":
-        codes = [inner for inner in field.of if inner.asks == "code"]
-        return any(_holds_unreadable(at, inner, row) for row in value or () for inner in codes)
-    return field.asks == "code" and value is not None and not at.may(REFERRING[field.parameter].find)
-
-
-def _offered(act: Act) -> Typed:
-    return {} if act.offers is None else {act.offers[0]: act.offers[1]()}
-
-
-def _without_offer(act: Act, typed: Typed) -> Typed:
-    """Return the typed values. If the chosen values need no secret, replace the secret from the form by ""."""
-    goes_with = None if act.offers is None else act.goes_with(act.offers[0])
-    if act.offers is None or goes_with is None or typed.get(goes_with[0]) == goes_with[1]:
-        return typed
-    return {**typed, act.offers[0]: ""}
-
-
-def _row_count(field: FormField, typed: Typed, more: str) -> int:
-    """Return the number of rows to show. `more` is the name of the field for which the person wants more rows, or
-    "".
-    """
-    typed_rows = rows_in(field, typed)
-    empty = 0 if not field.takes_rows else EMPTY_ROWS if more == field.name or not typed_rows else 1
-    return min(typed_rows + empty, field.most or typed_rows)
 
 
 def _resource_and_act(at: Workplace, request: web.Request) -> tuple[Resource, Act]:
@@ -393,19 +354,6 @@ def _condition(act: Act, begins: Answer | None) -> dict[str, str]:
     if begins is None or begins.etag is None or act.operation.precondition is None or act.merges:
         return {}
     return {IF_MATCH: begins.etag}
-
-
-def _as_shown(act: Act, fields: Sequence[FormField]) -> list[FormField]:
-    return sorted(fields, key=lambda each: [*act.leading, each.name].index(each.name))
-
-
-def _focus(fields: Sequence[FormField], typed: Typed, errors: Mapping[str, object]) -> str:
-    """Return the name of the first field with an error, or else of the first field."""
-    names = (field.name for field in flat(fields, typed))
-    first = next(names, "")
-    if not errors or first in errors:
-        return first
-    return next((name for name in names if name in errors), first)
 
 
 def _after(at: Workplace, resource: Resource, act: Act, request: web.Request, answer: Answer) -> str:

@@ -19,7 +19,8 @@ from wmsd.base.problems import Problem, unavailable
 from wmsd.imports.upload_jobs import NO_ROOM
 from wmsd.interfaces.http import requests
 from wmsd.interfaces.http.aiohttp_web import web
-from wmsd.interfaces.http.connections import Stopping, waiting_for_body
+from wmsd.interfaces.http.body_waits import waiting_for_body
+from wmsd.interfaces.http.connections import Stopping
 from wmsd.interfaces.pages.kit import browser as browsers
 from wmsd.interfaces.pages.kit.browser import FORM_TOKEN, Browser
 
