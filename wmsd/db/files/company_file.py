@@ -292,7 +292,7 @@ class CompanyFile:
             self._missed = self.database.standing.file
             self._fail(StorageError(f"{moved}. {MOVED}"))
         else:
-            self._fail(StorageError(f"{moved}. The content of the file is written to {self.path.name}"))
+            self._fail(StorageError(f"{moved}. Its content is written to {self.path.name}"))
         self._leave(is_kept=not isinstance(moved, FileOverwritten))
 
     async def replace(self, put: Callable[[], Result]) -> Result:
