@@ -70,7 +70,7 @@ def was_exchanged(path: Path, row: LogRow) -> bool:
 
 
 def _has_page_of_log(path: Path) -> bool:
-    """Return True if a page of the file is exactly as in its write-ahead log. This proves that wmsd has written
+    """Return True if a page of the file is exactly as in its write-ahead log. This shows that wmsd has written
     the file: wmsd was killed while it copied pages from the log into the file.
     """
     with path.open("rb") as file, log_of(path).open("rb") as log:
