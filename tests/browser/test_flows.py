@@ -48,7 +48,7 @@ def test_from_nothing_to_the_first_answer_of_the_api(page: Page, house: House) -
     token = page.inner_text("#token")
     status, answer = house.server.get("/api/articles", token=token, company=number)
     assert (status, [each["code"] for each in answer["data"]]) == (200, ["A1"])
-    page.click("text=To the token")
+    page.click("text=Open the token")
     page.click("text=Revoke")
     page.click("main button")
     expect(page.locator(".note.good")).to_have_text("The token is revoked.")
@@ -305,7 +305,7 @@ def test_a_page_tells_when_it_is_not_live_and_goes_on_afterwards(page: Page) -> 
     ("path", "button", "part", "done"),
     [
         ("/admin/backups", "Back up now", "#backups", r"Verified \d"),
-        ("/admin/health", "Examine now", "#doctor", r"files are in order\."),
+        ("/admin/health", "Examine now", "#doctor", r"files are undamaged\."),
     ],
 )
 def test_work_beside_the_server_is_followed(page: Page, path: str, button: str, part: str, done: str) -> None:
@@ -326,7 +326,7 @@ def test_work_beside_the_server_is_looked_at_without_javascript(browser: Browser
         while page.locator("text=Examine now").count() == 0:
             assert time.monotonic() < deadline
             page.goto("/admin/health")
-        expect(page.locator("#doctor")).to_contain_text("files are in order.")
+        expect(page.locator("#doctor")).to_contain_text("files are undamaged.")
 
 
 def test_the_bearer_of_a_site_opens_its_orders(page: Page, house: House) -> None:

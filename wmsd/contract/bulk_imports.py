@@ -187,7 +187,7 @@ class Watch:
     """
 
     def rows(self, done: int, of: int) -> None:
-        """Report the number of finished rows and, as `of`, the number of all rows."""
+        """Report that `done` of `of` rows are finished."""
 
     def checked(self) -> None:
         """Report that the check found no error. Next, the import waits until it may write."""

@@ -184,7 +184,7 @@ class AccessCache:
         return caller
 
     async def session_user(self, secret: str) -> int | None:
-        """Return the id of the user of this session, even if the session has expired since the server started.
+        """Return the user of this session, as an id. A session that expired after the server started still counts.
 
         Return None in these cases:
         - The session is unknown, or a person has ended it.

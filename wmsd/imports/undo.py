@@ -100,7 +100,8 @@ def _why_none(last: dict[str, Any] | None) -> str:
             f"{named} cannot be undone, because it has documents: cancel the documents one by one, or with a "
             "file that has the column status"
         )
-    return f"{named} changed more data than wmsd keeps for an undo ({undo_rows.MOST_BYTES // 2**20} MB)"
+    most = undo_rows.MOST_BYTES // 2**20
+    return f"{named} cannot be undone, because it changed more data than wmsd keeps for an undo ({most} MB)"
 
 
 def _refuse_if(obstacles: Iterable[str]) -> None:

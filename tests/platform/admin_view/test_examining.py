@@ -66,7 +66,11 @@ async def test_there_is_one_at_a_time(tmp_path: Path) -> None:
     ("program", "files", "error"),
     [
         (f"print({GOOD!r}); import sys; sys.exit('wmsd: no luck')", 1, "wmsd: no luck"),
-        (f"print({GOOD!r}, flush=True); import os; os._exit(3)", 1, "The examination ended with exit status 3."),
+        (
+            f"print({GOOD!r}, flush=True); import os; os._exit(3)",
+            1,
+            "The examination failed with exit status 3. Run wmsd doctor to see why.",
+        ),
         (f"print('no JSON'); print('{{'); print('[]'); print({GOOD!r})", 1, None),
         (f"print('{{' + 'x' * {LONGEST_LINE * 2}); print({GOOD!r})", 1, None),
         (f'print(\'{{"examined": 5}}\'); print(\'{{"examined": {{"findings": 5}}}}\'); print({GOOD!r})', 1, None),

@@ -159,7 +159,7 @@ def _begin(connection: sqlite3.Connection, path: Path, alone: bool) -> int:
 class Snapshots:
     """The open snapshots of one file.
 
-    Threads of `workers` open and close them, because both may wait for the disk.
+    Threads of `workers` open and close the snapshots, because this may wait for the disk.
     """
 
     def __init__(self, workers: WorkerThreads) -> None:

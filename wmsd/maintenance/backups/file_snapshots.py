@@ -61,7 +61,7 @@ class Source(Protocol):
 
 
 class FromServer:
-    """A source whose snapshots the running server holds."""
+    """A source of files. The running server keeps its snapshots open."""
 
     def __init__(self, loan: Loan) -> None:
         self._loan = loan

@@ -71,7 +71,7 @@ FILE_STRAY: Final = FindingKind(
     "file-stray",
     "warning",
     "{file} is not a file of wmsd, and wmsd does not read it.",
-    "Move the file out of the data folder, so that no one mistakes it for data in use.",
+    "Move the file out of the data folder, so that nobody thinks that wmsd uses it.",
 )
 RESTORE_UNFINISHED: Final = FindingKind(
     "restore-unfinished",

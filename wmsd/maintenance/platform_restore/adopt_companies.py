@@ -119,8 +119,8 @@ class Settling:
     def _is_deleted(self, company_id: int, code: str, codes: Collection[str]) -> bool:
         """Return True if the company was deleted after the backup.
 
-        `codes` are the codes of companies that were created after the backup. Two present companies cannot have
-        one code. If a newer company has the code `code`, the company `company_id` was deleted.
+        `codes` are the codes of companies that were created after the backup. Two existing companies
+        cannot have the same code. So if `code` is in `codes`, the company `company_id` was deleted.
         """
         if self._lost.companies:
             return company_id not in self._lost.companies

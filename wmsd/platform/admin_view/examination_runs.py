@@ -80,7 +80,7 @@ class Examinations:
                     if self._is_stopping
                     else ended.said[-1]
                     if ended.said
-                    else f"The examination ended with exit status {ended.code}."
+                    else f"The examination failed with exit status {ended.code}. Run wmsd doctor to see why."
                 )
         except OSError as failed:
             error = str(failed)

@@ -22,7 +22,7 @@ class Place(Model):
 
 
 class OperatorPlace(Place):
-    """A third-party-logistics operator."""
+    """A third-party-logistics operator, as a place of the topology."""
 
     sandbox: bool
 

@@ -66,7 +66,7 @@ async def open_demo(service: SignInService, body: DemoEntry, call: FromBrowser) 
 
 
 def _owner(tx: Transaction, code: str) -> DemoPerson:
-    """Return the demo user whose link has this code. Raise Problem (404) if the code opens no link now."""
+    """Return the demo user whose link has this code. Raise Problem (404) if no valid link has this code."""
     for each in PEOPLE:
         if each.link.fits(tx, code):
             return each

@@ -92,7 +92,7 @@ class DocumentRows:
 
     @cached_property
     def references(self) -> dict[str, Referred]:
-        """The columns with codes of other records. Each has the kind of these records."""
+        """The columns that contain codes of other records, each with the kind of these records."""
         of_lines = {column: self._reference(name) for name, (column, *_) in self.of_a_line.items()}
         found = {column: self._reference(name) for name, column in self.own.items()} | of_lines
         return {column: referred for column, referred in found.items() if referred is not None}

@@ -153,7 +153,7 @@ def serials_elsewhere(tx: Transaction) -> Iterator[tuple[int, str, str]]:
     """Yield the serials that would be in stock in two warehouses, because they enter a warehouse without leaving
     another one.
 
-    Each item has the row of the file, the serial, and the code of the warehouse that it does not leave.
+    Each result has the row of the file, the serial, and the code of the warehouse where the serial would stay.
     """
     return ((line, serial, code) for line, serial, code in tx.execute(SERIALS_ELSEWHERE))
 

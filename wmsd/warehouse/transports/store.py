@@ -175,11 +175,11 @@ NAMED: Final = f"""
 def orders_named(
     tx: Transaction, codes: Iterable[str], transport_id: int | None
 ) -> dict[str, tuple[Order, str | None]]:
-    """Return the orders with these codes, by code. Some orders may be on another transport that is not delivered
-    yet. Each order comes with this transport, or None.
+    """Return a dict with the order of each code, and with another transport that is not delivered and already has
+    the order, or None.
 
-    The other transport is the text of a JSON array: [transport_ecc, warehouse_id]. `transport_id` is the id of the
-    transport that is planned, or None for a new transport.
+    The other transport is JSON text: [transport_ecc, warehouse_id]. `transport_id` is the id of the transport that
+    is planned, or None for a new transport.
     """
     rows = tx.rows(NAMED, {"codes": dumps(list(codes)), "transport_id": transport_id})
     return {row[1]: (Order(*row[:-1]), row[-1]) for row in rows}

@@ -207,7 +207,7 @@ async def test_a_way_that_takes_no_alerts_is_shown(house: World) -> None:
 async def test_the_doctor_examines_every_file(admin: Visitor) -> None:
     assert "The files have not been examined here yet." in (await admin.get("/admin/health")).text
     seen = await examined(admin)
-    assert "No problems. All 2 files are in order. Examined 20 Nov 2026, 12:00 UTC." in text_of(seen.text)
+    assert "No problems. All 2 files are undamaged. Examined 20 Nov 2026, 12:00 UTC." in text_of(seen.text)
     assert (await audit(admin))[0][:4] == [EMAIL, "examination.begin", "doctor", "127.0.0.1"]
 
 
@@ -217,7 +217,7 @@ async def test_what_the_doctor_finds_around_the_files_is_told_as_on_the_command_
     text = text_of((await examined(admin)).text)
     assert (
         f"Warning {stray} is not a file of wmsd, and wmsd does not read it. Move the file out of the "
-        "data folder, so that no one mistakes it for data in use."
+        "data folder, so that nobody thinks that wmsd uses it."
     ) in text
     assert "Working the service" in text
 
@@ -249,7 +249,7 @@ async def test_what_the_doctor_finds_is_told_with_a_remedy(
     database = await admin.world.database()
     await database.write(lambda tx: tx.execute(WRONG_COUNT.replace("+", "-")))
     well = await examined(admin)
-    assert "All 2 files are in order." in well.text
+    assert "All 2 files are undamaged." in well.text
     for page in (well, await admin.get("/today")):
         assert "Working the service" in text_of(page.text)
         assert "found by the doctor" not in text_of(page.text)
@@ -261,7 +261,7 @@ async def test_findings_outlive_a_restart(tmp_path: Path, monkeypatch: pytest.Mo
         await examined(await signed_in(world))
     async with open_world(tmp_path, started=of_house) as world:
         seen = await (await signed_in_as(world, EMAIL)).get("/admin/health")
-        assert "All 2 files are in order." in seen.text
+        assert "All 2 files are undamaged." in seen.text
 
 
 async def test_a_script_in_what_is_found_is_text(admin: Visitor) -> None:

@@ -115,7 +115,7 @@ class DueScanner:
             self.want(company_id)
 
     def want(self, company_id: int) -> None:
-        """Request a scan of the company's file, because the file may have something new."""
+        """Request a scan of the company's file, because it may contain new deliveries."""
         self._wanted[company_id] = None
         self._is_any_wanted.set()
 

@@ -1,7 +1,8 @@
 """The request of a browser: its session cookie, and its forms, which are protected against forgery by other sites.
 
 The session cookie has SameSite=Lax. A browser sends such a cookie when a person follows a link on another site,
-but not with forms and pictures of that site. Therefore a GET request changes nothing. A form must come from a page
+but not when that site sends a form or loads a picture. Therefore no GET request may change anything. A form must
+come from a page
 of the same origin, and must contain the token of its session. The browser reports the origin in Sec-Fetch-Site or
 in Origin. If `server.public_url` is set, it is the origin of wmsd.
 """

@@ -1,4 +1,4 @@
-"""The log of a webhook's deliveries by status, event, record and time. Selected deliveries can be sent again."""
+"""The log of a webhook's deliveries, with filters. Selected deliveries can be sent again."""
 
 from typing import Final
 from urllib.parse import urlencode

@@ -106,10 +106,10 @@ def earlier(text: str, not_before: str) -> list[tuple[str, str]]:
 
 
 def minutes(text: str) -> int:
-    """Return the number of whole minutes from 1970 to a moment of the API."""
+    """Return a timestamp from the API as whole minutes since the beginning of 1970."""
     return moment_in_milliseconds(text) // 60_000
 
 
 def moment_in_milliseconds(text: str) -> int:
-    """Return the number of milliseconds from 1970 to a moment of the API."""
+    """Return a timestamp from the API as milliseconds since the beginning of 1970."""
     return (timestamps.from_text(text) - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)

@@ -88,17 +88,17 @@ def yes_or_no(value: bool) -> str:
 
 
 def date(text: str) -> str:
-    """Return the day of a date or moment of the API, in the language of the page."""
+    """Return the day of a date or timestamp from the API, in the language of the page."""
     return formats().date(zone.local_text(text))
 
 
 def moment(text: str) -> str:
-    """Return a moment of the API to the minute, in the time zone of the page."""
+    """Return a timestamp from the API without seconds, in the time zone of the page."""
     return _to(text, MINUTE)
 
 
 def instant(text: str) -> str:
-    """Return a moment of the API to the second, for lists that may have many entries in a minute."""
+    """Return a timestamp from the API with seconds, for lists with many entries in a minute."""
     return _to(text, SECOND)
 
 

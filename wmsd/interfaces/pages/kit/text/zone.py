@@ -50,7 +50,7 @@ def today() -> str:
 
 
 def local_text(text: str) -> str:
-    """Convert a moment of the API to local time in the time zone of the page, such as 2026-11-24T12:00:05.
+    """Convert a timestamp from the API to local time in the time zone of the page, such as 2026-11-24T12:00:05.
 
     The result is in ISO 8601 without an offset. Return a date unchanged.
     """
