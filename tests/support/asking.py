@@ -7,7 +7,7 @@ carry many questions at a time, and each question gets an answer of its own.
 import asyncio
 import json
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -185,12 +185,21 @@ WAYS: Final[Sequence[Way]] = (
 
 
 class Asker:
-    """A client that asks questions over one connection."""
+    """A client that asks questions over one connection. It connects again if the server has closed the connection,
+    which a busy machine may leave idle for longer than the server allows.
+    """
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._reader = reader
-        self._writer = writer
+    def __init__(self, port: int) -> None:
+        self._port = port
         self.count = 0
+
+    async def connect(self) -> None:
+        self._reader, self._writer = await asyncio.open_connection("127.0.0.1", self._port, limit=2**24)
+
+    async def close(self) -> None:
+        self._writer.close()
+        with suppress(ConnectionError):
+            await self._writer.wait_closed()
 
     async def ask(self, sender: Sender, questions: Sequence[Question]) -> list[Said]:
         """Return the answer to each question, in the order of the questions."""
@@ -242,6 +251,10 @@ class Asker:
         return [_said_of_field(f"f{place}", each, whole.shown) for place, each in enumerate(questions)]
 
     async def _exchange(self, sender: Sender, asked: Sequence[tuple[str, str, Any]]) -> list[Said]:
+        await asyncio.sleep(0)  # notice whether the server has closed the connection
+        if self._reader.at_eof() or self._writer.is_closing():
+            await self.close()
+            await self.connect()
         head = f"Host: 127.0.0.1\r\n{sender.lines}"
         for method, path, body in asked:
             content = b"" if body is None else json.dumps(body).encode()
@@ -261,14 +274,12 @@ class Asker:
 
 @asynccontextmanager
 async def asking(world: World) -> AsyncIterator[Asker]:
-    reader, writer = await asyncio.open_connection(
-        "127.0.0.1", int(world.base_url.rpartition(":")[2]), limit=2**24
-    )
+    asker = Asker(int(world.base_url.rpartition(":")[2]))
+    await asker.connect()
     try:
-        yield Asker(reader, writer)
+        yield asker
     finally:
-        writer.close()
-        await writer.wait_closed()
+        await asker.close()
 
 
 def _chunks(questions: Sequence[Question], most: int) -> Iterator[Sequence[Question]]:
