@@ -95,7 +95,7 @@ def test_a_package_from_its_installation_to_its_purge(booted: Machine, package: 
     refused = booted.run(PROGRAM, "service", "install")
     assert (refused.returncode, refused.stdout) == (1, "")
     by_unit = "To start the service: systemctl enable --now wmsd"
-    assert f"This wmsd was installed as a Debian package, which has a unit. {by_unit}" in refused.stderr
+    assert f"This wmsd was installed as a Debian package, which includes the service. {by_unit}" in refused.stderr
     upgrade = booted.run(*AS_WMSD, "upgrade", booted.bring(package), "--config", CONFIG)
     assert "This wmsd was installed as a system package: install the newer package instead." in upgrade.stderr
     assert "apt remove wmsd" in booted.run(PROGRAM, "service", "uninstall").stderr

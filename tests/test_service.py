@@ -211,10 +211,9 @@ def test_a_stop_ends_within_its_time_whatever_is_under_way(booted: Machine) -> N
 def test_where_no_systemd_runs_nothing_is_changed(bare: Machine) -> None:
     for dry_run in ([], ["--dry-run"]):
         assert refused(bare, "install", *dry_run) == (
-            "systemd is not running here, so it cannot start a service. Nothing was changed. Start the "
-            "server with its command, wmsd serve. In a container, use this as the container's command: the "
-            "container runtime then restarts the server. To prepare a disk or image that boots with systemd "
-            "later, give --offline."
+            "systemd is not running here, so it cannot start a service. Nothing was changed. Start the server "
+            "with wmsd serve; in a container, make this the container's command. To prepare a disk or image that "
+            "boots with systemd later, give --offline."
         )
     assert [path for path in (CONFIG, UNIT, "/var/lib/wmsd") if bare.path(path).exists()] == []
     assert bare.run("id", "wmsd").returncode == 1
@@ -254,9 +253,8 @@ def test_without_systemd_a_person_is_told_and_nothing_is_changed(bare: Machine) 
         bare.path(name).unlink(missing_ok=True)
     sentence = refused(bare, "install")
     assert sentence == (
-        "There is no systemd on this machine, so a service cannot be installed. Nothing was changed. "
-        "Start the server with its command, wmsd serve. In a container, use this as the container's "
-        "command: the container runtime then restarts the server."
+        "There is no systemd on this machine, so a service cannot be installed. Nothing was changed. Start the "
+        "server with wmsd serve; in a container, make this the container's command."
     )
     assert refused(bare, "uninstall") == sentence
     status = bare.run(EXECUTABLE, "service", "status")
@@ -273,8 +271,12 @@ def test_what_is_in_the_way_is_told_and_left_as_it_is(bare: Machine) -> None:
     assert "can log in (its shell is /bin/bash)" in refused(bare, "install", "--offline", "--user", "ana")
     assert refused(bare, "install", "--offline", "--user", "root").startswith("The service must not run as root.")
     assert "is not a valid user name" in refused(bare, "install", "--offline", "--user", "a b\nUser=root")
-    assert "because the service cannot see /root" in refused(bare, "install", "--offline", "--data", "/root/data")
-    assert "because the service cannot see /tmp" in refused(bare, "install", "--offline", "--data", "/tmp/data")
+    assert "because the service has no access to /root" in refused(
+        bare, "install", "--offline", "--data", "/root/data"
+    )
+    assert "because the service has no access to /tmp" in refused(
+        bare, "install", "--offline", "--data", "/tmp/data"
+    )
     assert "cannot be a folder of the service" in refused(bare, "install", "--offline", "--data", "/srv/a b")
     assert "cannot be a folder of the service" in refused(bare, "install", "--offline", "--data", "/srv/%h")
     assert "belongs to the system" in refused(bare, "install", "--offline", "--data", "/srv")

@@ -146,9 +146,11 @@ def test_a_class_that_is_not_frozen_is_the_standard_library_s() -> None:
 
 
 def test_what_it_does_not_do_is_refused_at_the_declaration() -> None:
-    with pytest.raises(TypeError, match="Ordered: a frozen class is declared without order"):
+    with pytest.raises(TypeError, match="Ordered: a frozen class cannot have order"):
         dataclass(frozen=True, order=True)(type("Ordered", (), {"__annotations__": {"number": int}}))
-    with pytest.raises(TypeError, match="number: a field of a frozen class is given by position or by name"):
+    with pytest.raises(
+        TypeError, match="number: a field of a frozen class must be a parameter by position or by name"
+    ):
         dataclass(frozen=True)(
             type("Later", (), {"__annotations__": {"number": int}, "number": field(init=False)})
         )

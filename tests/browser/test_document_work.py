@@ -69,7 +69,7 @@ def test_an_order_is_made_by_the_keyboard_alone(page: Page, house: House) -> Non
     choose(page, "85123")
     page.keyboard.type("999999")
     page.keyboard.press("Control+Enter")
-    expect(page.locator(".error")).to_contain_text("is more than is in stock")
+    expect(page.locator(".error")).to_contain_text("is more than the available stock")
     expect(page.locator("[aria-invalid=true]")).to_be_focused()
     page.locator("[aria-invalid=true]").fill("4")
     page.keyboard.press("Control+Enter")

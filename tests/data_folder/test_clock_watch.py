@@ -190,12 +190,12 @@ async def test_after_ten_minutes_changes_follow_it_and_health_and_log_say_so(
     assert await health_of(world) == {"ok": True, "companies_ahead": 1, "ahead_until": "2026-12-11T12:10:00.000Z"}
     [line] = [each.getMessage() for each in caplog.records if "the last change of company" in each.getMessage()]
     assert line.startswith(
-        "the last change of company ACME has the time 2026-12-11T12:10:00.000Z: the clock was wrong then"
+        "the last change of company ACME has the time 2026-12-11T12:10:00.000Z, so the clock was wrong then"
     )
     world.clock.advance(22 * DAY)
     caplog.set_level("INFO", "wmsd.companies")
     await world.installation.marks.write()
-    assert caplog.records[-1].getMessage() == "changes of company ACME have the time of the clock again"
+    assert caplog.records[-1].getMessage() == "new changes of company ACME get the current time again"
 
 
 async def test_a_command_beside_the_server_orders_its_changes_as_that_does(world: World) -> None:

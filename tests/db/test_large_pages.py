@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support.shop import Shop
-from wmsd.db.sql import lists
+from wmsd.db.sql import joined_records
 from wmsd.dispatch import page_pieces
 from wmsd.dispatch.limits.work_admission import Turn
 from wmsd.warehouse.sales_orders.store import ORDERS
@@ -27,7 +27,7 @@ async def large(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> Shop:
     for number in range(MANY):
         notes = ("ș" if number % 2 else "n") * (number * 150 + 1)
         await shop.order({"article_code": "A", "quantity": 0.001}, notes=notes)
-    monkeypatch.setattr(lists, "LARGEST_PAGE", ROOM)
+    monkeypatch.setattr(joined_records, "LARGEST_PAGE", ROOM)
     return shop
 
 
@@ -68,7 +68,7 @@ async def test_a_page_of_fifty_is_never_shortened(
     path = f"/api/sales-orders?page=1{query}"
     in_pieces = await large.world.call("GET", path)
     assert in_pieces.headers["Transfer-Encoding"] == "chunked"
-    monkeypatch.setattr(lists, "LARGEST_PAGE", 10**9)
+    monkeypatch.setattr(joined_records, "LARGEST_PAGE", 10**9)
     at_once = await large.world.call("GET", path)
     assert in_pieces.raw == at_once.raw
     assert len(at_once.body["data"]) == MANY
@@ -101,7 +101,7 @@ async def test_a_larger_page_is_refused_with_the_largest_that_works(large: Shop)
 
 
 async def test_a_large_page_that_fits_is_whole(large: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lists, "LARGEST_PAGE", 10**9)
+    monkeypatch.setattr(joined_records, "LARGEST_PAGE", 10**9)
     whole = await large.world.call("GET", "/api/sales-orders?per_page=200")
     assert len(whole.body["data"]) == MANY
 
@@ -134,7 +134,7 @@ async def test_a_record_that_changes_between_two_pieces_is_shown_as_it_is_then(
 
 
 async def test_one_record_is_always_shown(large: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lists, "LARGEST_PAGE", 10)
+    monkeypatch.setattr(joined_records, "LARGEST_PAGE", 10)
     pages = await walked(large, "/api/v2/sales-orders?per_page=500")
     assert [len(page) for page in pages] == [1] * MANY
 
@@ -143,7 +143,7 @@ async def test_parts_are_put_together_as_they_are_asked_for(large: Shop, monkeyp
     """Pieces are joined as if everything was read in one piece, for several statuses too, whatever the size of the
     pieces.
     """
-    monkeypatch.setattr(lists, "LARGEST_PAGE", 10**9)
+    monkeypatch.setattr(joined_records, "LARGEST_PAGE", 10**9)
     paths = ("/api/sales-orders?per_page=7&page=2", "/api/sales-orders?per_page=200&status=CREAT,IN_LUCRU")
     await large.world.send("PATCH", "/api/v2/sales-orders/5/status", {"status": "IN_LUCRU"})
     expected = [(await large.world.call("GET", path)).body for path in paths]
@@ -161,7 +161,7 @@ async def test_a_part_without_room_for_its_first_record_ends_no_walk(
     """
     monkeypatch.setitem(ORDERS.__dict__, "listing", replace(ORDERS.listing, at_once=at_once))
     for room in range(500, 6_000, 250):
-        monkeypatch.setattr(lists, "LARGEST_PAGE", room)
+        monkeypatch.setattr(joined_records, "LARGEST_PAGE", room)
         pages = await walked(large, "/api/v2/sales-orders?per_page=500")
         assert [record["id"] for page in pages for record in page] == list(range(1, MANY + 1))
         if room % 2_000 == 0:  # each piece pauses, so that others come first

@@ -31,7 +31,8 @@ async def test_a_long_read_is_ended_and_the_log_is_given_back(
         assert time.monotonic() < until
         await database.write(fill)
     with pytest.raises(
-        StorageError, match=r"This read was stopped: 1\.db received over 1 MB of changes meanwhile"
+        StorageError,
+        match=r"This read was stopped, because 1\.db received over 1 MB of changes while the read ran",
     ):
         await reading
     grown = log_bytes(database.path)

@@ -20,7 +20,7 @@ def _declare(cls: type | None = None, /, *, frozen: bool = False, slots: bool = 
     if not frozen:
         return dataclasses.dataclass(cls, slots=slots, **options)
     if options:
-        raise TypeError(f"{cls.__name__}: declare this frozen class with {', '.join(sorted(options))}")
+        raise TypeError(f"{cls.__name__}: a frozen class cannot have {', '.join(sorted(options))}")
     return _frozen(cls, slots=slots)
 
 
@@ -47,7 +47,7 @@ def _constructor(fields: tuple[Field[Any], ...], is_continued: bool) -> Callable
     for field in fields:
         name, value = field.name, field.name
         if not field.init or field.kw_only:
-            raise TypeError(f"{name}: a frozen class needs every field in its constructor, by position or by name")
+            raise TypeError(f"{name}: a field of a frozen class must be a parameter by position or by name")
         if field.default_factory is not MISSING:
             known[f"_make_{name}"] = field.default_factory
             parameters.append(f"{name}=_missing")

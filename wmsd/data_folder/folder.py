@@ -165,14 +165,13 @@ class DataFolder:
             write_private(probe, b"\0" * 65_536)
         except OSError as error:
             refuse_others(self.path, error)
-            if error.errno in (
-                errno.ENOSPC,
-                errno.EDQUOT,
-            ):  # without a server there is no guide to refer to
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):  # without a server there is no guide to refer to
                 raise StorageError(
-                    f"The data folder {self.path} cannot be written: the disk is full. Delete old log files "
-                    "(wmsd.log.1 and so on), folders of a restore or upgrade that are over a week old "
-                    "(replaced-…, before-…), or old backups, but no files that end with .db or -wal."
+                    f"The data folder {self.path} cannot be written: the disk is full. Free some space on "
+                    "the disk, then try again. You may delete old log files (wmsd.log.1 and so on), folders "
+                    "that a restore or an upgrade left in the data folder over a week ago (replaced-…, "
+                    "before-…), and the oldest backups, if a newer backup is verified. Never delete files "
+                    "that end with .db or -wal."
                 ) from None
             raise StorageError(f"The data folder {self.path} cannot be written: {reason_of(error)}.") from None
         finally:

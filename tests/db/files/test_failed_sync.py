@@ -51,7 +51,7 @@ def test_while_syncs_fail_the_outcome_is_unknown_and_nothing_more_is_written(
     with failing(server.process.pid, SYNC):
         status, body = server.send("POST", "/api/articles", article("UNKNOWN"))
         assert (status, body["code"]) == (503, "OUTCOME_UNKNOWN")
-        assert body["message"].endswith("or repeat it with the same Idempotency-Key.")
+        assert body["message"].endswith("or repeat the request with the same Idempotency-Key.")
         for _ in range(3):
             status, body = server.send("POST", "/api/articles", article("REFUSED"))
             assert (status, body["message"]) == (503, NOTHING_CHANGED)

@@ -192,7 +192,7 @@ def test_where_not_even_the_reserve_is_left_a_start_says_what_may_be_deleted(hom
     assert (refused.code, refused.out) == (1, "")
     said = refused.err.splitlines()[-1]
     assert said.startswith(
-        f"wmsd: The data folder {home.data} cannot be written: the disk is full. Delete old log files"
+        f"wmsd: The data folder {home.data} cannot be written: the disk is full. Free some space on the"
     )
     for named in ("wmsd.log.1", "replaced-…", "before-…", "the oldest backups", "Never delete", ".db or -wal."):
         assert named in said

@@ -116,7 +116,7 @@ def test_what_is_given_says_what_waits_and_leads_to_the_link(shared: Home) -> No
         "Not yet valid: the company WAITS, the role company-admin. rises@example.com must first sign in "
         "by single sign-on, or choose a password with a new link, because another person may know the "
         "present password.",
-        "To create a link to a new password: wmsd user reset-password rises@example.com",
+        "To create a password link: wmsd user reset-password rises@example.com",
     ]
     shown = shared.ok("user", "show", "rises@example.com", "--json").json
     assert shown["waiting_since"] > shown["created_at"]
@@ -143,7 +143,7 @@ def test_who_changes_the_rights_of_somebody_who_is_invited_makes_another_link(sh
     assert done.err.splitlines()[-2:] == [
         "invited-too@example.com is changed. No longer valid: the link to a new password. The link was "
         "created before the rights changed, and another person may have a copy.",
-        "To create a link to a new password: wmsd user reset-password invited-too@example.com",
+        "To create a password link: wmsd user reset-password invited-too@example.com",
     ]
 
 
@@ -213,7 +213,7 @@ def test_who_never_chose_a_password_is_let_in_again_and_needs_a_link(shared: Hom
     """The link ended when the user was disabled."""
     shared.ok("user", "create", "never@example.com", "--role", "member", "--company", "ACME", "--link")
     shared.ok("user", "disable", "never@example.com")
-    link = "To create a link to a new password: wmsd user reset-password never@example.com"
+    link = "To create a password link: wmsd user reset-password never@example.com"
     for sentence in (
         "never@example.com is enabled, but has no password yet.",
         "never@example.com is already enabled, but has no password yet. No changes were made.",

@@ -30,7 +30,7 @@ async def test_a_copy_of_a_running_server_without_the_log_of_a_company(tmp_path:
     assert names(write_ahead_logs.findings(at)) == ["log-missing"]
     sentence = told(write_ahead_logs.findings(at), "log-missing")
     assert sentence.startswith(
-        f"{tmp_path}/copy/companies/1.db has no -wal file next to it, and changes are missing: its last change"
+        f"Changes are missing from {tmp_path}/copy/companies/1.db, because its -wal file is missing."
     )
 
 

@@ -266,7 +266,7 @@ async def test_a_walk_goes_on_with_no_other_moment_than_it_began_with(world: Wor
         for each in (cursor, without, end):
             answer = await world.call("GET", f"{path}&updated_since={other}&cursor={each}", status=422)
             assert answer.errors["updated_since"][0].startswith(
-                "differs from the value in the request that started this cursor"
+                "must be the same as in the first request of this cursor"
             )
     for same in ("", f"&{began}", "&updated_since=2026-11-20T14:00:00%2B02:00"):
         page = (await world.call("GET", f"{path}&cursor={cursor}{same}")).body

@@ -105,7 +105,7 @@ def test_a_filter_is_an_option_of_the_command() -> None:
 
 
 def test_a_field_that_is_not_shown_is_named() -> None:
-    with pytest.raises(TypeError, match="UrgentFields can set what SalesOrder does not show: urgency"):
+    with pytest.raises(TypeError, match="UrgentFields sets fields that SalesOrder does not show: urgency"):
         replace(SALES_ORDERS.table, body=UrgentFields)
 
 
@@ -115,7 +115,7 @@ def test_a_condition_that_no_query_declares_is_named() -> None:
 
 
 def test_a_field_of_a_line_that_is_not_shown_is_named() -> None:
-    with pytest.raises(TypeError, match="lines can store what SalesOrderLine does not show: urgency"):
+    with pytest.raises(TypeError, match="lines stores fields that SalesOrderLine does not show: urgency"):
         LineTable("lines", "sales_order_id", ("quantity", "urgency"), SalesOrderLine)
 
 
@@ -127,7 +127,7 @@ UrgentLines = create_model("UrgentLines", __base__=SalesOrderFields, lines=(list
 
 
 def test_a_field_of_a_line_that_is_not_stored_is_named() -> None:
-    with pytest.raises(TypeError, match="UrgentLine can set what sales_order_lines does not store: urgency"):
+    with pytest.raises(TypeError, match="UrgentLine sets fields that sales_order_lines does not store: urgency"):
         replace(SALES_ORDERS.table, body=UrgentLines)
 
 
@@ -142,10 +142,10 @@ async def test_every_field_has_its_column(world: World, kind: DocumentKind) -> N
 
 
 def test_a_column_of_the_command_that_no_record_has_is_named() -> None:
-    with pytest.raises(TypeError, match="The list of sales orders has columns that are not there: partners"):
+    with pytest.raises(TypeError, match="The list of sales orders names columns that do not exist: partners"):
         replace(SALES_ORDERS, listed=("code", "partner", "partners"))
 
 
 def test_a_status_that_the_table_does_not_know_is_named() -> None:
-    with pytest.raises(TypeError, match="Sales order has statuses that are not there: SHIPPED"):
+    with pytest.raises(TypeError, match="Sales order names statuses that do not exist: SHIPPED"):
         replace(SALES_ORDERS, reserves_in=frozenset({"CREAT", "SHIPPED"}))

@@ -308,5 +308,5 @@ async def test_what_a_real_examination_finds_is_told(house: World) -> None:
     admin = await signed_in(house)
     await examined(admin)
     page = text_of((await admin.get("/admin/health", {"Accept-Language": "ro"})).text)
-    assert f"Avertisment {stray} nu este un fișier al wmsd și nu este citit. Mutați-l" in page
+    assert f"Avertisment {stray} nu este un fișier al wmsd și nu este citit. Mutați fișierul" in page
     assert f"ACME {TOTAL_IN_ROMANIAN}" in page

@@ -20,7 +20,7 @@ from wmsd.maintenance.keys.recovery_phrase import Phrase, new_phrase
 from wmsd.tenants.keys import recovery_phrases
 
 PAGE = "/admin/recovery-phrase"
-LOST = re.compile(r"all API tokens \([1-9]\d*\) and webhook credentials \(0\) are lost with it")
+LOST = re.compile(r"all API tokens \([1-9]\d*\) and webhook credentials \(0\) are lost too")
 __all__ = ["house"]  # a fixture
 
 

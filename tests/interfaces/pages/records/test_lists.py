@@ -8,7 +8,7 @@ from tests.interfaces.pages.records.test_browse import links, rows, signed_in, t
 from tests.interfaces.pages.visitor import Seen
 from tests.support.shop import Shop
 from tests.support.world import World
-from wmsd.db.sql import lists
+from wmsd.db.sql import joined_records
 from wmsd.interfaces.pages.kit.resources import RESOURCES
 from wmsd.interfaces.pages.kit.text import language
 
@@ -70,7 +70,7 @@ async def test_a_list_reads_no_lines_only_how_many_there_are(shop: Shop, monkeyp
     line = {"article_id": 1, "quantity": 0.001}
     for number in range(3):
         await shop.order(*[line] * (20 + number))
-    monkeypatch.setattr(lists, "LARGEST_PAGE", 5_000)  # the size of one order
+    monkeypatch.setattr(joined_records, "LARGEST_PAGE", 5_000)  # the size of one order
     visitor = await signed_in(shop.world)
     await shop.world.call("GET", "/api/sales-orders?per_page=51", status=422)  # too large
     assert [cells[3] for cells in rows(await visitor.get("/companies/1/sales-orders"))] == ["22", "21", "20"]
