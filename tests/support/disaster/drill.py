@@ -165,7 +165,7 @@ def knows_that_events_are_gone(
         assert set(details) == {"epoch", "kept_up_to", "restored_at", "cursor"}
         assert details["kept_up_to"] < min(event["timestamp"] for event in gone) < details["restored_at"]
     if keys_are_lost:
-        assert "read everything again" in str(refused.body["errors"])
+        assert "read all records again" in str(refused.body["errors"])
     assert ask(server, "GET", f"{EVENTS}?per_page=500").body["epoch"] == after.body["details"]["epoch"]
     assert integrator.has_all_events_of(server)
 

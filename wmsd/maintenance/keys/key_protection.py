@@ -24,7 +24,7 @@ CREDENTIALS: Final = "SELECT coalesce(sum(json_extract(figures, '$.credentials')
 """Counts the webhooks with credentials in all companies. It uses stored figures, and opens no company's file."""
 LOST: Final = (
     "If this machine is lost, all API tokens ({tokens}) and webhook credentials ({credentials}) are "
-    "lost with it, because no backup contains the keys."
+    "lost too, because no backup contains the keys."
 )
 LOST_ON_PURPOSE: Final = (
     "If this machine is lost, all API tokens ({tokens}) and webhook credentials ({credentials}) are lost too. "
@@ -32,7 +32,7 @@ LOST_ON_PURPOSE: Final = (
 )
 NOT_CHECKED: Final = (
     "If this machine is lost, all API tokens ({tokens}) and webhook credentials ({credentials}) may "
-    "be lost with it: no one has checked that the recovery phrase {phrase} is written down."
+    "be lost too: no one has checked that the recovery phrase {phrase} is written down."
 )
 CREATE: Final = "Create a recovery phrase on the page First steps, or with `wmsd recovery-phrase create`."
 CHECK: Final = (
