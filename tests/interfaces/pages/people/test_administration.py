@@ -65,8 +65,8 @@ async def test_companies_and_users_are_found_by_letters_beyond_ascii(admin: Visi
 @pytest.mark.parametrize(
     ("code", "message"),
     [
-        ("ac me!", "Code may contain only letters, digits, -, _ and .."),
-        ("A,B", "Code may contain only letters, digits, -, _ and .."),
+        ("ac me!", "Code may contain only letters, digits, -, _ and ."),
+        ("A,B", "Code may contain only letters, digits, -, _ and ."),
         ("acme", "Code differs from the code of company ACME only in capital letters."),
         ("ACME", "Code is taken by another company."),
     ],
