@@ -117,7 +117,9 @@ def _orders(target: Target, prefix: str, rates: list[float]) -> Iterator[None]:
 def _copy(site: Installation) -> None:
     target = site.data.parent / "copied"
     shutil.rmtree(target, ignore_errors=True)
-    subprocess.run(["cp", "-r", site.data / "companies", target], check=True)
+    target.mkdir()
+    files = (site.data / "companies").glob("*.db")  # the server deletes the logs of files that it closes
+    subprocess.run(["cp", *sorted(files), target], check=True)
     subprocess.run(["sync", *sorted(target.iterdir())], check=True)
 
 
