@@ -152,7 +152,7 @@ async def test_more_than_are_looked_through_are_told(visitor: Visitor, monkeypat
     monkeypatch.setattr(part_filters, "MOST_PENDING", 0)
     monkeypatch.setattr(part_filters, "MOST_FOUND", 0)
     seen = await visitor.get("/companies/1/sales-orders?code=045")
-    assert re.search("only the newest 5.000 were searched", seen.text)
+    assert re.search("only the newest 5.000 records were searched", seen.text)
     for file in ("sales-orders.csv?code=045", "sales-orders.csv?format=import&code=045"):
         refused = await visitor.get(f"/companies/1/{file}")
         assert refused.status == 422, "a file of some of them would look like all"
