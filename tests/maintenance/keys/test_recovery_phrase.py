@@ -128,9 +128,7 @@ def test_it_is_told_what_is_lost_until_a_phrase_is_checked(installation: Home) -
     scheduled(installation)
     done = installation.run("status", env=DAILY)
     assert (done.code, len(done.wrong)) == (1, 1)
-    assert done.wrong[0].startswith(
-        f"{LOST} are lost too, because no backup contains the keys. Create a recovery"
-    )
+    assert done.wrong[0].startswith(f"{LOST} are lost too, because no backup contains the keys. Create a recovery")
     assert LOST in installation.ok("doctor", env=DAILY).out
     words = created(installation)
     (sentence,) = installation.run("status", env=DAILY).wrong
@@ -149,9 +147,7 @@ def test_whoever_declines_is_told_and_nothing_is_wrong(installation: Home) -> No
     done = installation.ok("recovery-phrase", "decline", "--yes")
     assert "continues without a recovery phrase" in done.err
     said = installation.ok("status", "--json", env=DAILY).json
-    assert said["keys"].startswith(
-        f"{LOST} are lost too. An admin decided at"
-    )
+    assert said["keys"].startswith(f"{LOST} are lost too. An admin decided at")
     assert "An admin decided at" in installation.ok("doctor", env=DAILY).out
     with installation.serving(env={**DAILY, **UNLIMITED}) as server:
         health = server.get("/api/health")[1]
