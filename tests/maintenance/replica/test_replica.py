@@ -159,7 +159,7 @@ def test_status_says_what_is_behind(installation: Home) -> None:
 
 def test_a_server_that_was_not_told_keeps_its_files_to_itself(installation: Home) -> None:
     done = installation.ok("replica", "config", "/mnt/spare")
-    assert "set replica.enabled = true" in done.err
+    assert "only if replica.enabled = true" in done.err
     assert 'url: "file:///mnt/spare/companies"' in done.out
     assert f'"{installation.data.resolve()}/companies"' in done.out
     assert (
