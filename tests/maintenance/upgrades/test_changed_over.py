@@ -67,18 +67,21 @@ class LinkedProgram(ProgramFile):
         self.new.replace(self.path)
 
 
-def change_over(home: Home, tree: Path, seconds: float, reason: str | None = None) -> Serving:
-    folder, program = DataFolder(home.data), LinkedProgram(home.folder / "program")
-    program.new.symlink_to(tree)
-    server = folder.server()
-    assert server is not None
-    upgrade = Upgrade(
+def upgrade_of(program: ProgramFile) -> Upgrade:
+    return Upgrade(
         from_version=__version__,
         to_version=VERSION,
         program=str(program.path),
         began_at="2026-11-23T12:00:00.000Z",
     )
-    change = ChangeOver(folder, program, upgrade, server, seconds)
+
+
+def change_over(home: Home, tree: Path, seconds: float, reason: str | None = None) -> Serving:
+    folder, program = DataFolder(home.data), LinkedProgram(home.folder / "program")
+    program.new.symlink_to(tree)
+    server = folder.server()
+    assert server is not None
+    change = ChangeOver(folder, program, upgrade_of(program), server, seconds)
     with beside_a_server(folder) as loan:
         assert loan is not None
         change.begin(loan)
@@ -116,16 +119,10 @@ def test_a_program_that_cannot_be_put_in_place_leaves_the_present_one(
     monkeypatch.setattr(os, "chown", forbidden)
     server = folder.server()
     assert server is not None
-    upgrade = Upgrade(
-        from_version=__version__,
-        to_version=VERSION,
-        program=str(program.path),
-        began_at="2026-11-23T12:00:00.000Z",
-    )
     with beside_a_server(folder) as loan:
         assert loan is not None
         with pytest.raises(StorageError, match="Nothing was changed"):
-            ChangeOver(folder, program, upgrade, server, LONGEST).begin(loan)
+            ChangeOver(folder, program, upgrade_of(program), server, LONGEST).begin(loan)
     assert program.path.read_text() == "present"
     found = read_upgrade(installation.data)
     assert (found is not None, found and found.outcome) == (True, "went back")
