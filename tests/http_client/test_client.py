@@ -18,6 +18,7 @@ from wmsd.http_client.client import GuardedClient
 from wmsd.http_client.connector import WANTED_BYTES
 from wmsd.http_client.guard import Guard
 
+UNREADABLE = "The file in {section}.ca_file cannot be read, or has no certificates in PEM format."
 LISTED = Guard(["127.0.0.1/32"], allow_http=True, allow_ports=ANY_PORT)
 OF_SIGN_ON = Guard(["127.0.0.1/32"], allow_ports=ANY_PORT, section="sign_on")
 DEADLINE = 0.3
@@ -231,9 +232,7 @@ async def test_a_ca_file_that_cannot_be_read(receivers: Receivers, tmp_path: Pat
     for guard in (LISTED, OF_SIGN_ON):
         async with aclosing(GuardedClient(guard, str(ca_file), deadline=2)) as client:
             found = await client.post(receivers.url("/200", "good"), HEADERS, BODY)
-        assert (found.error or "").startswith(
-            f"The file in {guard.section}.ca_file cannot be read, or has no cert"
-        )
+        assert found.error == UNREADABLE.format(section=guard.section)
 
 
 async def test_connections_are_used_again(client: GuardedClient, authority: Authority) -> None:
