@@ -156,8 +156,8 @@ def test_a_program_that_hangs_is_ended(
 ) -> None:
     monkeypatch.setattr(switch_program, "GRACE_SECONDS", 3.0)
     monkeypatch.setattr(switch_program, "STOP_SECONDS", 1.0)
-    said = refused(installation, newer_wmsd(tmp_path / "newer", patches={SERVING: HANGS}), 5.0)
-    assert said.startswith(f"wmsd {VERSION} does not work: The server did not accept requests within 5 s.")
+    said = refused(installation, newer_wmsd(tmp_path / "newer", patches={SERVING: HANGS}), 10.0)
+    assert said.startswith(f"wmsd {VERSION} does not work: The server did not accept requests within 10 s.")
     serves_again(installation)
     assert installation.run("status", "--json").json["upgrade"] == f"from {__version__} to {VERSION}: went back"
 

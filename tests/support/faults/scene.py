@@ -24,7 +24,7 @@ FILES: Final = {
     "stock": "article_code,warehouse_code,quantity\nA,MAIN,100000000\nB,MAIN,100000000\n",
 }
 SETTINGS: Final = {
-    **{f"WMSD_LIMITS_{what}_PER_MINUTE": "1000000000" for what in ("DATA", "AUTH", "REFUSED")},
+    **{f"WMSD_LIMITS_{what}_PER_MINUTE": "1000000000" for what in ("DATA", "AUTH", "REFUSED", "OPEN")},
     "WMSD_TOKENS_MOST_DAYS": "36500",
     "WMSD_LOG_REQUESTS": "false",
 }

@@ -120,7 +120,7 @@ class ChangeOver:
                 or self._found().reason
                 or f"The server did not accept requests within {self._seconds:.0f} s."
             )
-        back = self._await_server(self._upgrade.from_version, self._seconds)
+        back = self._await_server(self._upgrade.from_version, GRACE_SECONDS + self._seconds)
         reason = self._found().reason
         if back is None:
             raise StorageError(
