@@ -36,8 +36,8 @@ Found = tuple[web.AbstractRoute, dict[str, str]]
 
 
 async def found_by_aiohttp(request: web.Request) -> Found | None:
-    found, _ = await TABLE.resolve(request)
-    return None if found is None else (found.route, dict(found))
+    found = await TABLE.router.resolve(request)
+    return None if found.http_exception else (found.route, dict(found))
 
 
 def found_here(request: web.Request) -> Found | None:
@@ -65,8 +65,10 @@ async def test_each_route_is_found() -> None:
 )
 async def test_what_is_found_is_what_aiohttp_finds(method: str, parts: list[str], end: str) -> None:
     request = make_mocked_request(method, "/" + "/".join(parts) + end)
-    found = found_here(request)
-    assert found is None or found == await found_by_aiohttp(request)
+    found, right = found_here(request), await found_by_aiohttp(request)
+    assert found is None or found == right
+    left, _ = await TABLE.resolve(request)
+    assert (None if left is None else (left.route, dict(left))) == right
 
 
 async def test_what_must_be_decoded_or_continued_is_left_to_aiohttp() -> None:

@@ -52,6 +52,10 @@ class RouteTable(web.AbstractResource):
         """The patterns of known paths, by the number of parts in the path. A pattern is a list of the positions
         that are parameters. Patterns that begin with more fixed parts come first, as in aiohttp.
         """
+        self._paths: set[tuple[str, ...]] = set()
+        """The parts of each path, with ANYTHING in place of each parameter."""
+        self._has_patterns = False
+        """Whether a parameter of a path has a pattern. Only aiohttp can find such a path."""
 
     def add(self, method: str, path: str, handler: Handler) -> None:
         """Add a route.
@@ -60,14 +64,17 @@ class RouteTable(web.AbstractResource):
         route.
         """
         self._declared.append((method, path, handler))
-        if method == "*" or ":" in path:
+        if ":" in path:
+            self._has_patterns = True
             return
         parts = path.split("/")
         places = tuple(place for place, part in enumerate(parts) if part.startswith("{"))
         names = tuple(parts[place].strip("{}") for place in places)
         for place in places:
             parts[place] = ANYTHING
-        self._known[method, *parts] = Known(handler, names)
+        self._paths.add(tuple(parts))
+        if method != "*":
+            self._known[method, *parts] = Known(handler, names)
         known = self._places.setdefault(len(parts), [])
         if places not in known:
             known.append(places)
@@ -105,8 +112,20 @@ class RouteTable(web.AbstractResource):
 
     async def resolve(self, request: web.Request) -> tuple[web.UrlMappingMatchInfo | None, set[str]]:
         """Return aiohttp's route for the request, or None if no route has its path and method."""
+        if self._lacks(request.rel_url.raw_path):
+            return None, set()
         found = await self.router.resolve(request)
         return (found if found.http_exception is None else None), set()
+
+    def _lacks(self, path: str) -> bool:
+        """Return True if no route has this path. This spares most requests for pages the router of aiohttp."""
+        if self._has_patterns or not PLAIN.fullmatch(path):
+            return False
+        parts = path.split("/")
+        return all(
+            tuple(ANYTHING if place in places else part for place, part in enumerate(parts)) not in self._paths
+            for places in self._places.get(len(parts), ())
+        )
 
     @property
     def canonical(self) -> str:
