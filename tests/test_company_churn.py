@@ -23,13 +23,13 @@ from tests.support.thorough import IS_THOROUGH
 
 pytestmark = pytest.mark.long
 
-COMPANIES = 300 if IS_THOROUGH else 100
+COMPANIES = 300 if IS_THOROUGH else 60
 SUBSCRIBED = 20 if IS_THOROUGH else 10
 MEMORY = {"WMSD_STORAGE_MEMORY_MEGABYTES": "16"}
 CONNECTIONS = 20
 """The connections to companies' files that fit into the memory."""
 CLIENTS = 16
-LIVES = 6 if IS_THOROUGH else 4
+LIVES = 6 if IS_THOROUGH else 3
 """The number of servers, one after another. Each server except the last ends by a kill."""
 SECONDS = 2.0
 """The most seconds of work of one server."""

@@ -17,7 +17,7 @@ from tests.support.hostile.scene import Tenant
 
 pytestmark = pytest.mark.alone
 
-SECONDS = 20
+SECONDS = 10
 MOST_DISK = 500_000_000
 
 

@@ -16,6 +16,7 @@ from benchmarks.figures import OPEN_AGAIN, OPEN_FIRST, OPEN_SEARCH, Figure
 from benchmarks.pages import SETTINGS
 from benchmarks.processes import QUIET, Failed, Server, progress, wmsd_server
 from benchmarks.site import installation
+from benchmarks.size import sized
 
 PAGES: Final[Mapping[str, str]] = {
     "/api": "/api",
@@ -69,8 +70,8 @@ ORDINARY: Final = (
     "stock count import",
 )
 Ask = Callable[[], None]
-REQUESTS: Final = 100
-ROUNDS: Final = 5
+REQUESTS: Final = sized(100, 2)
+ROUNDS: Final = sized(5, 1)
 ENCODINGS: Final = {"plain": "identity", "gzip": "gzip"}
 
 

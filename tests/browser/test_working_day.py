@@ -12,6 +12,7 @@ from tests.browser.conftest import House
 from tests.browser.test_flows import PASSWORD, sign_in
 from tests.support.chromium import opened, too_wide
 from tests.support.messages import CATALOGUES
+from tests.support.thorough import IS_THOROUGH
 
 pytestmark = pytest.mark.long
 Look = Callable[[Page], list[str]]
@@ -54,11 +55,14 @@ def nothing(page: Page) -> list[str]:
     return []
 
 
+def english_or_too_wide(page: Page) -> list[str]:
+    return [*english(page), *too_wide(page)]
+
+
 WAYS: Final[dict[str, tuple[dict[str, Any], Look]]] = {
-    "on a screen": ({}, nothing),
     "without JavaScript": ({"java_script_enabled": False}, nothing),
-    "on a phone": ({"viewport": {"width": 390, "height": 800}}, too_wide),
-    "in Romanian": ({"locale": "ro"}, english),
+    "on a phone in Romanian": ({"viewport": {"width": 390, "height": 800}, "locale": "ro"}, english_or_too_wide),
+    **({"on a screen": ({}, nothing)} if IS_THOROUGH else {}),
 }
 
 

@@ -4,31 +4,37 @@ import re
 from pathlib import Path
 from typing import Final
 
+import pytest
+
 from tests.support.told_sentences import HOLE, sentences
 from wmsd import docs
 
 PAGE: Final = (Path(docs.__file__).parent / "troubleshooting.md").read_text(encoding="utf-8")
 ENTRIES: Final = re.findall(r"^\| `([^`]+)` \|", PAGE, re.MULTILINE)
-TOLD: Final = sentences()
+
+
+@pytest.fixture(scope="module")
+def told() -> dict[str, str]:
+    return sentences()
 
 
 def begins(entry: str) -> "re.Pattern[str]":
     return re.compile(re.escape(entry).replace(HOLE, ".*"))
 
 
-def test_each_sentence_has_an_entry() -> None:
+def test_each_sentence_has_an_entry(told: dict[str, str]) -> None:
     patterns = [begins(entry) for entry in ENTRIES]
-    missing = {told: place for told, place in TOLD.items() if not any(each.match(told) for each in patterns)}
+    missing = {each: place for each, place in told.items() if not any(entry.match(each) for entry in patterns)}
     assert missing == {}
-    assert len(TOLD) > 150
+    assert len(told) > 150
 
 
-def test_each_entry_is_a_sentence_that_is_told() -> None:
-    assert [entry for entry in ENTRIES if not any(begins(entry).match(told) for told in TOLD)] == []
+def test_each_entry_is_a_sentence_that_is_told(told: dict[str, str]) -> None:
+    assert [entry for entry in ENTRIES if not any(begins(entry).match(each) for each in told)] == []
     assert len(set(ENTRIES)) == len(ENTRIES)
 
 
-def test_the_sentences_of_every_kind_are_found() -> None:
+def test_the_sentences_of_every_kind_are_found(told: dict[str, str]) -> None:
     for beginning in (
         "The data folder … cannot be created",  # StorageError
         "tokens.lifetime_days is",  # SettingsError
@@ -38,4 +44,4 @@ def test_the_sentences_of_every_kind_are_found() -> None:
         "wmsd runs as root",  # a warning
         "An argument is not UTF-8 text.",  # an error of a command
     ):
-        assert any(told.startswith(beginning) for told in TOLD), beginning
+        assert any(each.startswith(beginning) for each in told), beginning

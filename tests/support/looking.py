@@ -1,7 +1,8 @@
 """Checks of a page for accessibility barriers, each in light or dark mode and at one width.
 
-The colours of an element depend on its kind, and a page has few elements of kinds that earlier pages do not have.
-Therefore colours are checked only in elements of new kinds. When the run is THOROUGH, they are checked everywhere.
+Most elements of a page are of kinds that earlier pages have too. Therefore colours are checked only in elements of
+new kinds, and a page without new kinds only for its width. When the run is THOROUGH, everything is checked
+everywhere.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,9 +24,9 @@ class Look:
     """A width, a mode, and the rules of axe to check. The rules differ, because axe finds mostly the same at each
     width.
 
-    "all" checks colours in elements of new kinds, and all other rules on the whole page. "all but colours of new
-    kinds" checks the other rules in elements of new kinds, "colours" only colours there, and "none" only the width
-    of the page.
+    "all" checks colours in elements of new kinds, and all other rules on a page with new kinds. "all but colours
+    of new kinds" checks the other rules in elements of new kinds, "colours" only colours there, and "none" only
+    the width of the page.
     """
 
     screen: str
@@ -49,14 +50,15 @@ class Look:
         if IS_THOROUGH:
             yield from found_by_axe(page, ONLY_COLOURS if self.rules == "colours" else {})
             return
+        new = set(page.evaluate(KINDS)) - self.known
+        if not new:
+            return
+        self.known |= new
+        page.evaluate(MARK, [*new])
         if self.rules == "all":
             yield from found_by_axe(page, WITHOUT_COLOURS)
-        new = set(page.evaluate(KINDS)) - self.known
-        if new:
-            self.known |= new
-            page.evaluate(MARK, [*new])
-            has_colours = self.rules != "all but colours of new kinds"
-            yield from found_by_axe(page, ONLY_COLOURS if has_colours else WITHOUT_COLOURS, MARKED)
+        has_colours = self.rules != "all but colours of new kinds"
+        yield from found_by_axe(page, ONLY_COLOURS if has_colours else WITHOUT_COLOURS, MARKED)
 
 
 def looked_at(page: Page, path: str, looks: Sequence[Look], name: str, is_whole: bool = True) -> dict[str, Any]:

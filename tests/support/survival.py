@@ -18,7 +18,7 @@ from tests.support.thorough import IS_THOROUGH
 from wmsd.db.engine.sqlite import connect_as_it_is
 from wmsd.interfaces.cli.maintenance.doctor import ONLY_WARNINGS
 
-STRIDE: Final = 1 if IS_THOROUGH else 3
+STRIDE: Final = 1 if IS_THOROUGH else 6
 COMPANIES: Final = ("ACME", "OTHER")
 ARTICLES: Final = 2000
 """The number of articles. With so many, a kill at any moment hits the work, and not only its start or end."""
@@ -87,8 +87,8 @@ def killed_at_each(
     """Run the command again and again, and kill it at one of these system calls each time. Yield the name and the
     number of the call after each kill.
 
-    For each name, the kills hit the first, the fourth, the seventh call and so on, until the command makes no more
-    such calls. In a THOROUGH run they hit every call.
+    For each name, the kills hit the first, the seventh, the thirteenth call and so on, until the command makes no
+    more such calls. In a THOROUGH run they hit every call.
     """
     for call in calls:
         number = 1

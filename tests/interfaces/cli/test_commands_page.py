@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 import click
 import pytest
@@ -9,10 +10,14 @@ import pytest
 from wmsd.interfaces.cli.kit.commands_page import OF_RECORDS, commands_page, record_commands_page
 from wmsd.interfaces.cli.kit.subcommand_names import WithOthers
 from wmsd.interfaces.cli.main import wmsd
-from wmsd.interfaces.guide.markdown import read_markdown
+from wmsd.interfaces.guide.markdown import Document, read_markdown
 
-PAGES = [read_markdown(each()) for each in (commands_page, record_commands_page)]
 SHARED = {"--config", "--data", "--help", "-h"}
+
+
+@cache
+def pages() -> list[Document]:
+    return [read_markdown(each()) for each in (commands_page, record_commands_page)]
 
 
 def commands(group: click.Group, above: click.Context) -> Iterator[tuple[click.Command, click.Context]]:
@@ -36,7 +41,7 @@ def words(text: str) -> str:
 
 
 def test_every_command_has_a_section_once() -> None:
-    headings = [[heading.text for heading in page.headings] for page in PAGES]
+    headings = [[heading.text for heading in page.headings] for page in pages()]
     paths = [context.command_path for _, context in ALL]
     of_records = [path for path in paths if path.split()[1] in OF_RECORDS]
     assert headings == [[path for path in paths if path not in of_records], of_records]
@@ -45,7 +50,7 @@ def test_every_command_has_a_section_once() -> None:
 
 @pytest.mark.parametrize(("command", "context"), ALL, ids=lambda each: getattr(each, "command_path", ""))
 def test_its_section_says_what_its_help_says(command: click.Command, context: click.Context) -> None:
-    [section] = [each for page in PAGES for each in page.sections if each.heading == context.command_path]
+    [section] = [each for page in pages() for each in page.sections if each.heading == context.command_path]
     said = words(section.text)
     assert said.startswith(words(command.help or ""))
     if isinstance(command, click.Group):
@@ -58,6 +63,6 @@ def test_its_section_says_what_its_help_says(command: click.Command, context: cl
 
 
 def test_no_text_of_a_command_is_taken_for_a_mark() -> None:
-    shown = "".join(page.rest for page in PAGES)
+    shown = "".join(page.rest for page in pages())
     assert not re.search(r"<(em|strong|a)\b(?! class=\"anchor\")", shown)
     assert shown.count("<pre") <= 20, "only what click is told to keep as it is"

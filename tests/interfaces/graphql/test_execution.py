@@ -34,7 +34,7 @@ async def the_same(catalogue: Catalogue, oracle: Oracle, document: str, variable
     return answer["data"]
 
 
-@settings(max_examples=400 if IS_THOROUGH else 75, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=400 if IS_THOROUGH else 40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.integers(0, 2**64))
 async def test_random_queries(catalogue: Catalogue, oracle: Oracle, seed: int) -> None:
     asked = Query(Random(seed), oracle).write()
@@ -50,7 +50,7 @@ async def test_random_queries(catalogue: Catalogue, oracle: Oracle, seed: int) -
     await the_same(catalogue, oracle, asked.document, asked.variables)
 
 
-@settings(max_examples=400 if IS_THOROUGH else 75, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=400 if IS_THOROUGH else 40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.integers(0, 2**64))
 async def test_mangled_queries_are_answered_or_refused(catalogue: Catalogue, oracle: Oracle, seed: int) -> None:
     random = Random(seed)

@@ -91,14 +91,14 @@ def queries(draw: st.DrawFn) -> str:
     return " ".join(draw(st.lists(typed | beginning | together, min_size=1, max_size=10)))
 
 
-@settings(max_examples=400 if IS_THOROUGH else 60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=400 if IS_THOROUGH else 30, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_whatever_words_of_the_guide_are_typed(data: st.DataObject) -> None:
     query = data.draw(queries())
     assert told(index().search(query)) == law().search(query)
 
 
-@settings(max_examples=400 if IS_THOROUGH else 60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=400 if IS_THOROUGH else 30, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_in_a_small_guide_too(data: st.DataObject) -> None:
     """In a small guide, no beginning is merged in advance, and many sections have the same rank."""

@@ -45,6 +45,13 @@ const late = await v1.PATCH("/api/sales-orders/{id}", {
 });
 check(late.error?.code === "PRECONDITION_FAILED", "a stale ETag was taken");
 
+export const wrong = () =>
+  v1.PATCH("/api/sales-orders/{id}", {
+    params: { ...params, header: inCompany },
+    // @ts-expect-error  a carrier is a text: the compiler fails if it accepts what is not described
+    body: { carrier: 5 },
+  });
+
 for (const status of ["IN_LUCRU", "INCARCAT", "LIVRAT"] as const) {
   const moved = await v2.PATCH("/api/v2/sales-orders/{id}/status", {
     params: { ...params, header: inCompany },

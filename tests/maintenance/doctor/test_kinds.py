@@ -16,5 +16,6 @@ def test_names_are_given_once() -> None:
 def test_the_guide_has_each_with_its_sentences() -> None:
     rows = [line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
     assert rows == [
-        f"| `{kind.name}` | {kind.severity} | {kind.says} | {'yes ' if kind.name in MENDS else ''}|" for kind in KINDS
+        f"| `{kind.name}` | {kind.severity} | {kind.says} | {'yes ' if kind.name in MENDS else ''}|"
+        for kind in KINDS
     ]

@@ -13,7 +13,7 @@ from tests.support.thorough import IS_THOROUGH
 from tests.support.world import Answer
 from tests.warehouse.counts.counting import PATH, make_count
 
-SEEDS = range(40 if IS_THOROUGH else 6)
+SEEDS = range(40 if IS_THOROUGH else 3)
 STEPS = 60
 PARTS: tuple[tuple[int, str | None], ...] = ((PLAIN, None), (LOTTED, "L1"), (LOTTED, "L2"), (LOTTED, None))
 Part = tuple[int, str | None]

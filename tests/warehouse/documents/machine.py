@@ -22,12 +22,12 @@ from tests.warehouse.documents.model import Book, Document
 from tests.warehouse.documents.scene import open_scene
 from tests.warehouse.stock.model import MILLION, Json
 
-STEPS = 10_000 if IS_THOROUGH else 600
+STEPS = 10_000 if IS_THOROUGH else 300
 STEPS_OF_A_RUN = 50
 RUNS = STEPS // STEPS_OF_A_RUN * 3 // 2
 """50% more runs than necessary: a run ends early when it has drawn too much data."""
 EXAMINED_EVERY = 10
-SEEDS = range(STEPS // 200)
+SEEDS = range(50 if IS_THOROUGH else 2)
 """The seeds of the other random tests of documents, which are not state machines."""
 BEGINNING = SteeredClock().wall
 

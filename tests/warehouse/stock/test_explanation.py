@@ -26,7 +26,7 @@ from wmsd.warehouse.stock.stock_ledger import Movement, post_all
 
 COMPANIES = count(1)
 AT_RANDOM = settings(
-    max_examples=200 if IS_THOROUGH else 30, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=200 if IS_THOROUGH else 12, deadline=None, suppress_health_check=list(HealthCheck)
 )
 
 amounts = st.integers(-6, 8).map(lambda halves: halves * SCALE // 2)

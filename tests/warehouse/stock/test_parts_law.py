@@ -136,7 +136,7 @@ def agrees(change: Any) -> bool:
 COMPANIES = count(1)
 
 
-@settings(max_examples=200 if IS_THOROUGH else 30, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=200 if IS_THOROUGH else 12, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(steps, min_size=1, max_size=14))
 async def test_stock_is_what_the_model_says(world: World, done: list[Any]) -> None:
     world.company = await world.new_company(f"LAW{next(COMPANIES)}")

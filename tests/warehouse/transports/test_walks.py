@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support.planner import Planner
+from tests.support.thorough import IS_THOROUGH
 from tests.support.world import ETSM, Answer
 
 ORDERS, TRANSPORTS, STEPS = 10, ("T1", "T2", "T3", "T4"), 200
@@ -70,7 +71,7 @@ class Walk:
         ]
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(6 if IS_THOROUGH else 2))
 async def test_a_walk(planner: Planner, seed: int) -> None:
     for number in range(ORDERS):
         line = {"article_id": 1, "quantity": 1}
