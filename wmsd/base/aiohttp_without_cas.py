@@ -1,8 +1,8 @@
 """A context that keeps aiohttp from loading the system's certificate authorities, which wmsd does not need.
 
-At its import aiohttp loads the authorities twice, for SSL contexts that wmsd never uses. That takes 40 ms, a tenth
-of the program's start. The server has its own certificate, and outgoing calls use their own SSL context. Therefore
-aiohttp's default contexts trust no authority.
+When aiohttp is imported, it loads the authorities twice, for SSL contexts that wmsd never uses. That takes 40 ms,
+a tenth of the program's start. The server has its own certificate, and outgoing calls use their own SSL context.
+Therefore aiohttp's default contexts can do without authorities.
 """
 
 import os

@@ -49,8 +49,8 @@ def is_due(every: Every, at: time, now: datetime, made: Iterable[datetime]) -> b
 def _is_of_today(at: time, now: datetime, made: datetime) -> bool:
     """Return True if `made`, the time of a backup, belongs to the current day.
 
-    In the night in which clocks are set back, a backup may be older than `now`, but have a later local date. Such
-    a backup belongs to the current day too.
+    When clocks are set back at night, an earlier backup can have a later local date than `now`. Such a backup
+    belongs to the current day too.
     """
     today, day = _day_of(at, now), _day_of(at, made)
     return day == today or (day > today and made.timestamp() <= now.timestamp())
@@ -73,9 +73,10 @@ def next_due(every: Every, at: time, now: datetime, made: Iterable[datetime]) ->
 
 
 def is_proof_due(every: Every, at: time, now: datetime, proven: datetime | None) -> bool:
-    """Return True if no backup was verified on the current day, which started at `at`.
+    """Return True if a backup must be verified now, because none was verified since the current day began.
 
-    `proven` is the time of the last verification, or None. Return False if `every` is "never".
+    A day begins at the local time `at`. `proven` is the time of the last verification, or None. Return False if
+    `every` is "never".
     """
     return every != "never" and is_due("day", at, now, [] if proven is None else [proven])
 
@@ -88,11 +89,10 @@ PERIODS: Final[dict[str, Callable[[datetime], object]]] = {
 
 
 def backups_to_keep(made: Sequence[datetime], keep: Keep, faulty: Collection[datetime] = ()) -> set[datetime]:
-    """Return the times of the backups to keep: the newest backup, and the last backup of each hour, day and week
-    to keep.
+    """Return the times of the backups to keep: the newest backup, and the last one of each period to keep.
 
-    `keep` says how many hours, days and weeks to keep. Periods without a backup are not counted. `faulty` are the
-    times of damaged backups: a damaged backup is kept only if its period has no other backup.
+    The periods are hours, days and weeks, and `keep` has the number of each. Only periods with a backup count.
+    `faulty` are the times of damaged backups. A damaged backup is kept only if its period has no other backup.
     """
     newest_first = sorted(set(made), reverse=True)
     found = set(newest_first[:1])

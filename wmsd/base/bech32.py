@@ -1,4 +1,4 @@
-"""Encoding of bytes as Bech32 (BIP-173, https://bips.dev/173), the format of age's keys."""
+"""Encodes bytes as Bech32 text (BIP-173, https://bips.dev/173), the format of the keys of the program age."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final

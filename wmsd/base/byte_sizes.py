@@ -6,8 +6,8 @@ from typing import Final
 UNITS: Final = ("B", "kB", "MB", "GB", "TB")
 
 TOP: Final = Decimal("999.5")
-"""From this number on, `scaled` uses the next larger unit, because 999.5 is rounded to 1000, which has four
-digits.
+"""Numbers from `TOP` on are displayed in the next larger unit. The reason is that 999.5 would be rounded to 1000,
+which has four digits.
 """
 
 

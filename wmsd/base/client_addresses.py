@@ -7,7 +7,7 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 def networks(texts: Sequence[str]) -> list[Network]:
-    """Return the networks of CIDR texts from the settings. Raise ValueError if a text is not a network."""
+    """Parse networks in CIDR form, such as 10.0.0.0/8. Raise ValueError if a text is not a network."""
     return [ipaddress.ip_network(text) for text in texts]
 
 

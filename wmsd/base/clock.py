@@ -9,7 +9,7 @@ class Clock(Protocol):
     def now(self) -> datetime:
         """Return the time of the wall clock in UTC, timezone-aware.
 
-        The wall clock may jump over a point in time. Code that waits for a point in time must expect this.
+        The wall clock may skip some points in time. Code that waits for a point in time must expect this.
         """
 
     def monotonic(self) -> float:
@@ -36,31 +36,34 @@ stored time. If the clock is at most this much later, wmsd accepts its time imme
 """
 SMALL_LEAP: Final = timedelta(hours=1)
 """The largest forward jump of the clock that wmsd accepts immediately while it runs. This limit is smaller than
-`LONGEST_STOP`, because a running program knows how much time has passed.
+`LONGEST_STOP`, because a running program measures the passed time itself.
 """
 LASTING_SECONDS: Final = 600.0
-"""How long `ordering` ignores a larger jump of the clock. After that time, wmsd accepts the new time. If a machine
-starts with a wrong clock, the network usually corrects the clock within a minute.
+"""How long `ordering` ignores a forward jump that is too large. After that time, wmsd accepts the new time. If a
+machine starts with a wrong clock, the network usually corrects the clock within a minute.
 """
 
 
 class _Leap(NamedTuple):
     zero: datetime
-    """The time of the clock minus `passed`, both read after the jump."""
+    """The time of the wall clock minus `Clock.passed`, read after the jump. While later readings give about the
+    same value, the clock has not jumped again.
+    """
     passed: float
-    """The value of `passed` when wmsd noticed the jump."""
+    """The value of `Clock.passed` when wmsd noticed the jump."""
 
 
 class OrderedClock:
-    """A clock with a second time, `ordering`. Positions in the order of changes are derived from `ordering`.
+    """A clock that also has the time `ordering`. wmsd derives the positions in a company's change sequence from
+    it.
 
-    Positions never decrease. Suppose that the clock is far ahead for a few seconds, and one change gets a position
-    far in the future. For years, later changes of that company would then get the positions right after it.
-    Therefore `ordering` follows a large forward jump of the clock only after ten minutes.
+    These positions never decrease. Therefore a single change with a position far in the future has a lasting
+    effect: later changes get positions just after it, possibly for years. To avoid this, `ordering` follows a
+    large forward jump of the clock only after ten minutes.
     """
 
     _zero: datetime
-    """The last accepted time of the clock minus the value of `passed` at that time."""
+    """The last accepted time of the wall clock, minus the value of `Clock.passed` at that time."""
     _most_ahead: timedelta
     """A forward jump of the clock up to this length is accepted immediately."""
 
@@ -75,8 +78,8 @@ class OrderedClock:
     def ordering(self) -> datetime:
         """Return the time of the wall clock, unless the clock has jumped far ahead.
 
-        For ten minutes after such a jump, ignore the jump: return the last accepted time plus the seconds that
-        have passed.
+        During the ten minutes after such a jump, return the last accepted time plus the seconds that have passed
+        since then.
         """
         now, passed = self._clock.now(), self._clock.passed()
         expected = self._zero + timedelta(seconds=passed)

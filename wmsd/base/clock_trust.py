@@ -14,8 +14,8 @@ A_STEP: Final = timedelta(seconds=60)
 enough to be deleted.
 """
 LONGEST_STOP: Final = timedelta(days=1)
-"""The longest stop after which the clock is trusted. How long wmsd was stopped is unknown, so a longer stop may
-have been a step of the clock.
+"""If wmsd was stopped for longer than this, the clock is not trusted. wmsd cannot measure the length of a stop, so
+a longer stop may also be a step of the clock.
 """
 STEADY_AFTER: Final = timedelta(days=1)
 """After a step, the clock is trusted again if it runs this long without another step."""
@@ -25,7 +25,7 @@ class Reading(NamedTuple):
     """A reading of two clocks: `wall` is the time of the wall clock, `passed` the seconds of a clock that nobody
     can set.
 
-    Only differences of `passed` matter.
+    Only the difference between two values of `passed` has a meaning.
     """
 
     wall: datetime
@@ -46,8 +46,8 @@ class Known(NamedTuple):
     """The time of the last reading."""
     doubted_since: datetime | None = None
     step: timedelta | None = None
-    """How far the clock was set forward (or back, if negative). None if no step was seen: the clock is in doubt
-    only because wmsd was stopped for long.
+    """How far the clock was set forward (or back, if negative). None if the clock is in doubt for another reason:
+    wmsd was stopped for long.
     """
 
 
@@ -98,10 +98,9 @@ class ClockTrust:
         return self.doubted_since is None
 
     def look(self, now: Reading) -> bool:
-        """Record a reading of the clock. Return True if the reading shows a step, or if the clock is trusted again
-        now.
+        """Record a reading of the clock. Return True if this reading starts or ends a doubt about the clock.
 
-        Call this function often, because it recognises a step by comparing a reading with the last one.
+        Call this method often: it finds a step by comparing a reading with the previous one.
         """
         step = now.zero - self._last.zero
         before = self.doubted_since
@@ -123,9 +122,7 @@ class ClockTrust:
             self.trust()
 
     def trust(self) -> None:
-        """Trust the clock from now on. Call this if a user says that the clock is right, or if time
-        has shown it.
-        """
+        """Trust the clock from now on. Call this if a user has confirmed that the clock is right."""
         self.doubted_since, self.step, self._right = None, None, None
         self.steady_at = self._last.wall
 

@@ -1,11 +1,12 @@
-"""Cursors: opaque, signed texts. Each cursor is valid only for one company, one list and the same filters.
+"""Cursors: opaque, signed texts. Each cursor is valid only for one company, one list and one set of filters.
 
-The signature covers the company, the list and the filters, but the cursor does not contain them. Therefore a
-cursor that is used for another list fails like a forged one.
+The signature covers the company, the list and the filters, but the cursor does not contain them. If a client uses
+a cursor for another list, the check of the signature fails.
 
-A cursor contains the epoch of the company's history in which it was created (decisions, section 11). In the first
-epoch, cursors contain no epoch, so that cursors of old versions of wmsd stay valid. If a list has a start
-parameter, its cursors also contain a digest of the parameter. Therefore the client need not repeat the parameter.
+A cursor contains the epoch of the company's history at the time when the cursor was created (decisions, section
+11). In the first epoch, cursors contain no epoch, so that cursors of old versions of wmsd stay valid. For a list
+with a start parameter, a cursor also contains a digest of this parameter. So the client need not send the
+parameter again.
 """
 
 import base64
@@ -38,9 +39,7 @@ FIRST_EPOCH: Final = "1"
 
 
 class Place(NamedTuple):
-    """The content of a cursor: the position at which a list continues, and the epoch in which the cursor was
-    created.
-    """
+    """The content of a cursor: the position at which the list continues, and the epoch of its creation."""
 
     position: int
     epoch: str
@@ -75,7 +74,7 @@ class CursorSigner:
         return base64.urlsafe_b64encode(packed + signature + named).rstrip(b"=").decode()
 
     def place(self, cursor: str, company_id: int, list_name: str, filters: Mapping[str, object]) -> Place:
-        """Return the position, the epoch and the digest that were passed to `sign`.
+        """Return the content of a cursor that `sign` has created.
 
         Raise ValueError if the cursor was not signed for this company, this list and these filters.
         """

@@ -1,7 +1,8 @@
 """A replacement for dataclasses.dataclass that declares frozen classes faster.
 
 For each frozen class the standard library (Python 3.11) compiles six methods, which takes a tenth of a server's
-start. Here only the constructor is compiled. The other methods are shared, and read the fields with an attrgetter.
+start. This module compiles only the constructor. The remaining methods need no compiling: they read the fields
+with an attrgetter.
 """
 
 import dataclasses
@@ -78,7 +79,9 @@ def _comparison(fields: tuple[Field[Any], ...]) -> dict[str, Callable[..., Any]]
 
 
 def _reader(names: list[str]) -> Callable[[object], Any]:
-    """Return a function that returns these fields of an object: the value of one field, or a tuple of several."""
+    """Return a function that reads the fields `names` of an object. It returns the value of one field, or a tuple
+    of the values of several.
+    """
     return attrgetter(*names) if names else lambda _: ()
 
 

@@ -38,8 +38,8 @@ NOT_DIGITS: Final = re.compile(r"[^0-9]")
 
 
 def read(cell: str, mark: Mark) -> Decimal:
-    """Return the number in the cell, read with this decimal mark. Raise ValueError with a sentence if the cell has
-    no number.
+    """Return the number in the cell, read with the decimal mark `mark`. Raise ValueError with an error message if
+    the cell has no number.
     """
     found = PATTERNS[mark].fullmatch(cell.strip())
     if found is None:
@@ -91,14 +91,16 @@ def mark_question(whole: str, fraction: str) -> str:
 
 
 def plain_number(number: Decimal, sign: str = ".") -> str:
-    """Return the number as text, without digit groups and without an exponent. `sign` is the decimal mark. The
-    text is never ambiguous (see `unambiguous`).
+    """Return the number as text, without digit groups and without an exponent. `sign` is the decimal mark.
+
+    The text never has two meanings (see `unambiguous`).
     """
     return unambiguous(f"{number.normalize():f}".replace(".", sign))
 
 
 def unambiguous(text: str) -> str:
-    """Return the number in the text. Append a zero if the fraction has three digits and could be read as a group:
-    `1.2340` for `1.234`. The text must not have groups.
+    """Return `text`, a number without digit groups, in a form with only one meaning.
+
+    If its three decimals can be read as a group of digits, append a zero: `1.2340` for `1.234`.
     """
     return f"{text}0" if two_meanings(text) else text

@@ -1,7 +1,8 @@
-"""E-mail addresses of users: one form for each mailbox, so that one mailbox belongs to one user.
+"""E-mail addresses of users. All spellings of an address have one normalised form, so that a mailbox belongs to
+only one user.
 
-Letter case does not count. The part before the @ is in Unicode's composed form (RFC 6532). The domain is in the
-form that browsers send and DNS uses: letters beyond ASCII are in punycode (UTS 46, RFC 5891).
+The normalised form has small letters. The part before the @ is in Unicode's composed form (RFC 6532). Non-ASCII
+letters in the domain are in punycode, as browsers and DNS use them (UTS 46, RFC 5891).
 """
 
 import re
@@ -26,8 +27,8 @@ def mailbox_of(address: str) -> str:
 def check_mailbox(address: str) -> str:
     """Return the normalised form of an address. Raise ValueError if no user can have the address.
 
-    The address must be valid. It has at most `LONGEST` characters, all of them printable, and its domain is
-    possible in DNS.
+    The address must be valid and have at most `LONGEST` characters. All its characters must be printable, and it
+    must be possible to convert its domain to punycode.
     """
     if len(address) > LONGEST or not ADDRESS.fullmatch(address) or not address.isprintable():
         raise ValueError(INVALID)
@@ -41,8 +42,9 @@ def check_mailbox(address: str) -> str:
 def forms_of_mailbox(address: str) -> tuple[str, ...]:
     """Return all forms in which wmsd may have stored this address of a user.
 
-    The first form is the address in small letters, as wmsd stored it before version 1.2. The others are the result
-    of `mailbox_of`, and the same address with other Unicode forms of its letters.
+    The first form is the address in small letters, as wmsd stored it before version 1.2. The next one is the
+    normalised form (`mailbox_of`). After it come the variants with decomposed letters, and with the domain not in
+    punycode.
     """
     typed = address.lower()
     if typed.isascii() and PUNYCODE not in typed:
@@ -65,7 +67,7 @@ def _small(text: str) -> str:
 
 
 def _in_punycode(domain: str) -> str:
-    """Return the domain in punycode, or an empty text if the domain is not possible."""
+    """Return the domain in punycode, or an empty text if the domain cannot be converted."""
     if domain.isascii():
         return domain.lower()
     if len(domain) > LONGEST:

@@ -1,4 +1,4 @@
-"""A value that is created when it is first requested, and then stays."""
+"""A value that is created when it is first requested, and is kept from then on."""
 
 import asyncio
 import gc

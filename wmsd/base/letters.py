@@ -1,4 +1,5 @@
-"""Letters beyond ASCII. Unicode has several forms of them: `é` is one character, or an `e` and an accent.
+"""Letters beyond ASCII. Unicode can write such a letter in several forms: `é` is one character, or an `e` and an
+accent.
 
 Texts that are compared exactly are brought into one form. For searches, `plain` removes case and accents.
 """
@@ -30,12 +31,12 @@ search is longer.
 
 
 def composed_text(text: str) -> str:
-    """Return the text with each letter and its accents as one character, if there is such a character (NFC)."""
+    """Return the text in the form NFC: a letter and its accents become one character, if Unicode has one."""
     return text if text.isascii() or len(text) > LONGEST else unicodedata.normalize("NFC", text)
 
 
 def decomposed_text(text: str) -> str:
-    """Return the text with each accent as a separate character (NFD)."""
+    """Return the text in the form NFD: each accent becomes a separate character after its letter."""
     return text if text.isascii() or len(text) > LONGEST else unicodedata.normalize("NFD", text)
 
 

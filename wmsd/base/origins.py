@@ -1,4 +1,4 @@
-"""Origins of addresses, in the one form in which browsers write them: https://wms.example.com:8443."""
+"""The origins of web addresses, in the one form that browsers use: https://wms.example.com:8443."""
 
 import re
 from functools import lru_cache

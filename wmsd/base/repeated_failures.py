@@ -1,5 +1,5 @@
-"""Logs repeated failures of an action without repeating lines. wmsd logs the first failure, then one line per hour
-with the number of failures, and at the end the success.
+"""Logs failures of actions that fail again and again, without flooding the log. wmsd logs the first failure, then
+one line per hour with the number of failures, and the success at the end.
 """
 
 import logging
@@ -17,8 +17,8 @@ from wmsd.base.problems import Problem
 
 SILENT_SECONDS: Final = 3600.0
 FLAPPING_SECONDS: Final = 60.0
-"""If an action fails and succeeds in turn, each of its failures would be logged. This is the least time between
-two such lines.
+"""The least time in seconds between two log lines about an action that fails and succeeds in turn. Without this
+limit, each failure after a success is logged.
 """
 MOST_REMEMBERED: Final = 1000
 """How many failing actions are remembered. Beyond this number, wmsd forgets the oldest action: the next failure of
@@ -26,7 +26,7 @@ this action is logged like a first one. A limit is needed because a tenant can c
 """
 FORESEEN: Final = (Problem, OSError)
 """The errors that are logged without a traceback, because the machine or a caller causes them, not this program.
-Shortages are logged without a traceback too.
+If the machine lacks memory or another resource, that error is logged without a traceback too.
 """
 
 
@@ -45,8 +45,8 @@ class _Failing:
 class RepeatedFailures:
     """Writes repeated failures to one log. Errors of the types `foreseen` are logged without a traceback.
 
-    A success is logged only after `settled_seconds` without a failure. If many tasks do the same work, some of
-    them may succeed while others still fail.
+    A success is logged only after `settled_seconds` without a failure. Use this if many tasks do the same work:
+    one task may succeed while the next one still fails.
     """
 
     def __init__(
@@ -65,8 +65,8 @@ class RepeatedFailures:
         self._failing: dict[str, _Failing] = {}
 
     def failed(self, what: str, error: BaseException, request_id: str | None = None) -> None:
-        """Record a failure, and log it unless an error of the same kind was logged in the last hour. After a
-        logged success, this limit is a minute instead of an hour.
+        """Record a failure. Log it, unless a failure of the same kind was logged in the last hour. After a logged
+        success, the limit is one minute instead of one hour.
 
         The logged line begins with `what`, such as "webhooks of company 7 cannot be loaded". It ends with the
         error.
@@ -94,8 +94,8 @@ class RepeatedFailures:
 
     @contextmanager
     def trying(self, what: str, *errors: type[Exception]) -> Iterator[None]:
-        """Run the body of the `with` statement, and record its failure or success. Errors of the types `errors`
-        are logged and not raised.
+        """Run the body of the `with` statement, and record its success, or an error of the types `errors`. Such an
+        error is logged and not raised. Any other error is raised and not recorded.
         """
         try:
             yield

@@ -32,8 +32,8 @@ TRUTH: Final = {
 TRUE: Final = frozenset(true for true, _ in TRUTH.values())
 FALSE: Final = frozenset(false for _, false in TRUTH.values())
 LONGEST_TRUTH: Final = 20
-"""The maximum length of a truth value. Each accent counts as a character. Longer texts are refused, because the
-time to compose accents grows with the square of the length.
+"""The maximum length of a truth value, such as "true" or "no". Each accent counts as a character. Longer texts are
+refused, because the time to combine letters and accents grows with the square of the length.
 """
 
 DOTTED: Final = re.compile(r"([0-9]{1,2})\.([0-9]{1,2})\.([0-9]{4})(?:[ T]+(.+))?", re.ASCII)
@@ -47,8 +47,8 @@ SLASHES: Final = "is not clear with slashes: write 31.12.2026 or 2026-12-31"
 NO_OFFSET: Final = "must have an offset from UTC, such as 24.11.2026 10:00+02:00 or 2026-11-24T10:00:00Z"
 POWER: Final = r"[+-]?[0-9](?:[.,][0-9]+)?E[+-][0-9]{2,3}"
 SHORTENED: Final = re.compile(POWER, re.ASCII | re.IGNORECASE)
-"""A long number that a spreadsheet has shortened: `4,00638E+12`. Texts such as `24E-1` or `5E-3` do not match:
-they are codes, because no spreadsheet shortens a number to them.
+"""A long number that a spreadsheet has shortened: `4,00638E+12`. Texts such as `24E-1` or `5E-3` do not match. No
+spreadsheet shortens a number in this form, so these texts are codes.
 """
 DAMAGED: Final = (
     "is a number that a spreadsheet has shortened, and its last digits are lost. "
@@ -77,7 +77,7 @@ def read_date(cell: str) -> str:
 def read_moment(cell: str) -> str:
     """Return the time in ISO 8601. If the text has no date with dots, return the stripped text unchanged.
 
-    Raise ValueError with a sentence if the time is not valid, has slashes or lacks its offset.
+    Raise ValueError with a sentence if the time is not valid, has slashes, or has no offset from UTC.
     """
     text, found = _dotted(cell)
     if found is None:
@@ -95,7 +95,9 @@ def read_moment(cell: str) -> str:
 
 
 def _dotted(cell: str) -> "tuple[str, re.Match[str] | None]":
-    """Return the stripped cell, and its match with `DOTTED`, which is None if the cell has no date with dots.
+    """Return the stripped text of the cell and its match with `DOTTED`. The match is None if the text is not a
+    date with dots.
+
     Raise ValueError for a date with slashes.
     """
     text = cell.strip()
@@ -118,8 +120,8 @@ class AsText(str):
 
 
 def read_name(cell: str) -> str:
-    """Return a code or another text that is compared exactly. Raise ValueError if a spreadsheet has shortened a
-    number.
+    """Return the text of a cell that contains a code, unchanged. Raise ValueError if the cell has a number that a
+    spreadsheet has shortened.
     """
     if not isinstance(cell, AsText) and SHORTENED.fullmatch(cell.strip()):
         raise ValueError(DAMAGED)

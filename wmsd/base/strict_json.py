@@ -21,13 +21,15 @@ MAX_NESTING = 32
 MAX_INTEGER_DIGITS = 18
 MAX_NUMBER_LENGTH = 64
 MOST_TEXT_ERRORS = 1_000
-"""The number of errors at which reading stops. An answer reports a hundred of them (`problems.py`)."""
+"""After this number of errors, the parser stops reading. An answer reports the first hundred of them
+(`problems.py`).
+"""
 MOST_FIELDS_OF_AN_OBJECT = 200
 MOST_FIELDS = 20_000
 """The maximum number of fields, counted over all objects. A document of 1 000 lines has about 10 000 fields."""
 MOST_CONTAINERS = 100_000
-"""The maximum number of arrays and objects. Creating and collecting them holds Python's lock longer than any other
-step.
+"""The maximum number of arrays and objects. Python holds its lock while it creates and frees them, which takes
+longer than any other step of parsing.
 """
 
 
@@ -98,7 +100,9 @@ def dumps(value: object) -> str:
 
 
 def canonical(document: object) -> bytes:
-    """Return a JSON text that is the same for equal documents, whatever the order and spacing of their members."""
+    """Return the JSON text of a document. Equal documents give the same text, even if the order of their members
+    differs.
+    """
     return _CANONICAL.encode(document).encode("utf-8", "surrogatepass")
 
 

@@ -18,8 +18,8 @@ MOST_NEAR: Final = 3
 HOUR: Final = 13
 MINUTE: Final = 16
 SECOND: Final = 19
-"""`HOUR`, `MINUTE` and `SECOND` are numbers of characters of an ISO 8601 time. They are counted from its first
-character to the end of the hour, the minute or the second.
+"""`HOUR`, `MINUTE` and `SECOND` are lengths of ISO 8601 texts. For example, the first `HOUR` characters of a time
+end with its hour.
 """
 LONGEST_NAME: Final = 64
 
@@ -112,7 +112,8 @@ class Local(NamedTuple):
 
 
 def local_minute(text: str, zone: ZoneInfo) -> Local:
-    """Return the local time of a UTC time in ISO 8601 to the minute, such as 2026-11-24T10:00.
+    """Convert a UTC time to the local time in `zone`. `text` is in ISO 8601 to the minute, such as
+    2026-11-24T10:00.
 
     Some offsets before 1973 have seconds. Their seconds are cut.
     """
@@ -124,7 +125,7 @@ def local_minute(text: str, zone: ZoneInfo) -> Local:
 
 @lru_cache(8192)
 def _local_hour(text: str, zone: ZoneInfo) -> Local | None:
-    """Return the local time at the beginning of an hour of UTC, such as 2026-11-24T10.
+    """Return the local time in `zone` at which an hour of UTC begins. `text` is this hour, such as 2026-11-24T10.
 
     Return None if the local hour or the offset changes within this hour. For example, the local hour changes if
     the offset includes half an hour. The result is cached, because files contain the same hours again and again.

@@ -6,7 +6,8 @@ from functools import lru_cache
 from typing import Final
 
 DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-"""The pattern of a date. Python's own parser would also accept weeks, such as 2026-W01, and dates without hyphens.
+"""The pattern of a date. Python's own parser is not enough: it also accepts weeks, such as 2026-W01, and dates
+without hyphens.
 """
 
 

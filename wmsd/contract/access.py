@@ -34,14 +34,14 @@ ABILITIES_SINCE: Final = dict.fromkeys(("stock:count", "stock:write", "partners:
 """The version that introduced each ability, for the abilities that came after version 1.1.0."""
 
 SUFFICES: Final[dict[str, str]] = {"returns:write": "returns:read"}
-"""For each ability, a weaker ability of a token that is enough if the settings do not require the full one. In the
-browser, users always need the full ability.
+"""For each ability, a weaker ability that may replace it. A token needs only the weaker ability, unless the
+settings require the full one. In the browser, users always need the full ability.
 """
 
 OPENS_BOTH: Final[dict[str, str]] = {
     "returns:read": "read and create returns, and change their status (this changes stock)"
 }
-"""What each weaker ability of `SUFFICES` permits in an installation that does not require the full ability."""
+"""What each weaker ability of `SUFFICES` permits if the settings do not require the full ability."""
 
 READ_ABILITIES: Final = frozenset(name for name in ABILITIES if name.endswith(":read"))
 

@@ -1,4 +1,4 @@
-"""Imports of many rows, and their outcome: the numbers of created and changed records, or the errors by row and
+"""Imports of many rows, and their result: how many records were created and changed, or the errors by row and
 column.
 """
 
@@ -69,13 +69,15 @@ class Errors:
                 self._forget_later()
 
     def has(self, line: int, column: str) -> bool:
-        """Return True if this cell has an error, whether the error is stored or only counted."""
+        """Return True if this cell has an error. It may be an error that is stored as text, or one that is only
+        counted.
+        """
         bits = self._wrong.get(column, b"")
         return line >> 3 < len(bits) and bool(bits[line >> 3] >> (line & 7) & 1)
 
     def take(self, others: "Errors") -> None:
-        """Add the errors in `others`, the result of another pass over the same file. If a cell has an error in
-        both, it counts once.
+        """Add the errors in `others`, which were found when the same file was read again. If a cell has an error
+        in both objects, count it once.
         """
         news = [each for each in others._first.values() if not self.has(each.line, each.column)]
         for column, bits in others._wrong.items():
@@ -114,8 +116,8 @@ def _number(bits: bytes | bytearray) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Alike:
-    """A code in the file (`code`) that is easily confused with another code (`other`). In both texts, invisible
-    characters are replaced by their numbers.
+    """Two codes that are easily confused: `code` is in the file, `other` is in the file or in an existing record.
+    In both texts, invisible characters are replaced by their numbers.
     """
 
     line: int
@@ -124,7 +126,9 @@ class Alike:
     other_line: int | None
     """The row of the file that contains `other`. None if an existing record has the code `other`."""
     in_all: int
-    """How many codes of the file are easily confused with another code. Only the first ones are listed."""
+    """How many codes of the file are easily confused with another code. Only the first of them become `Alike`
+    objects.
+    """
 
     @property
     def differ_in(self) -> str:
@@ -200,15 +204,15 @@ class Watch:
 
 
 class Import(Protocol):
-    """An import of one kind of rows, in three steps: `gather`, `check` and `write`. Only `write` makes other
-    writers wait.
+    """An import of one kind of rows, in three steps: `gather`, `check` and `write`. Other writers wait only during
+    `write`.
 
-    Each step adds its errors to `outcome`. `gather` creates tables for the rows in an attached database with the
-    name `schema`. In the other steps, SQL names these tables without the prefix `schema`.
+    Each step adds its errors to `outcome`. `gather` stores the rows in tables of an attached database, whose name
+    is `schema`. The SQL of `check` and `write` names these tables without `schema`.
     """
 
     checks_all: bool
-    """True if `write` finds no errors in a file in which `check` found none."""
+    """True if `check` finds every error. If `check` has found no error in a file, `write` then finds none."""
 
     def gather(self, tx: Any, schema: str, rows: Iterable[Row], outcome: Outcome) -> int:
         """Collect the rows, and find errors in the rows themselves. Return the number of rows.
@@ -217,7 +221,9 @@ class Import(Protocol):
         """
 
     def check(self, tx: Any, outcome: Outcome) -> None:
-        """Check the rows against the company's data, first on a snapshot and again before writing."""
+        """Compare the rows with the company's data, and add the errors to `outcome`. This step runs twice: on a
+        snapshot, and again just before `write`.
+        """
 
     def write(self, tx: Any, outcome: Outcome, progress: Progress) -> None:
         """Write the rows. If the outcome has errors, the caller rolls everything back."""

@@ -35,8 +35,8 @@ class Company:
     quota_megabytes: int | None = None
     """The largest allowed size of the company's file, in megabytes, or None for no limit."""
     held_before: int | None = 0
-    """How many bytes the company used when wmsd introduced disk shares. 0 for companies that were created later,
-    None if the number is not stored yet.
+    """How many bytes the company used when wmsd introduced disk shares. The number is 0 for a company that was
+    created later. It is None if it is not stored yet.
     """
     frozen_at: str | None = None
     """The time since which the company accepts no changes and sends no webhooks, because it is being moved."""
@@ -76,7 +76,7 @@ class Actor:
 
 
 PROGRAM = Actor("wmsd")
-"""The actor for changes by the service itself and by the platform admin at the command line."""
+"""The actor for changes that wmsd makes itself, and for changes by the platform admin at the command line."""
 
 
 @dataclass(frozen=True, slots=True)

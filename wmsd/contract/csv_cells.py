@@ -1,17 +1,17 @@
 """Conversion of field values to CSV cells and back.
 
 `write_cell` writes a value as a cell. To read the cell, call `unguarded`, and then the function that `reader`
-returns for the field. A list is written with `;` between its members. If such a cell could not be read back, the
-list is written as a JSON array.
+returns for the field. A list is written with `;` between its members. If the members contain `;` or cannot be read
+back for another reason, the list is written as a JSON array.
 
 A spreadsheet executes a text such as `=HYPERLINK(…)` as a formula, and any user may have typed that text.
-Therefore a cell that looks like a formula is written with a `'` before it (OWASP, CSV injection). The same applies
-to each part after a `;` or a tab. In countries with a decimal comma, spreadsheets split lines at `;`. LibreOffice
-can also split them at tabs.
+Therefore a cell that looks like a formula is written with a `'` before it (OWASP, CSV injection). A part of a cell
+that follows a `;` or a tab gets a `'` too if it looks like a formula. In countries with a decimal comma,
+spreadsheets split lines at `;`. LibreOffice can also split them at tabs.
 
-Spreadsheets write a number that is marked as text as `'00123` or `="00123"`. wmsd reads both as 00123. A text that
-itself has the form `'00123` or `="00123"` is written with one more `'`. A text such as `1E+12`, which a
-spreadsheet would read as a number, is written with a `'` too.
+Some spreadsheets write the text 00123 as `'00123` or `="00123"`, so that it is not taken for a number. wmsd reads
+both as 00123. If a text of wmsd itself has one of these forms, it is written with one more `'`. A spreadsheet
+reads a text such as `1E+12` as a number, so it is written with a `'` too.
 """
 
 import json
@@ -42,8 +42,8 @@ NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]{1,3})?", re.AS
 FORMULA = re.compile(
     r"'*[\s\x00-\x1f\x7f-\x9f\u200b-\u200f\u2060-\u2064\ufeff]*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]"
 )
-"""The beginning of a cell that a spreadsheet may run as a formula. A `'` that wmsd has added for this reason may
-come first. Invisible characters may come before the sign, and the sign may be a full-width character.
+"""The beginning of a cell that a spreadsheet may run as a formula: a sign such as `=`, also in its full-width
+form. Before the sign there may be invisible characters, and before these the `'` that wmsd adds.
 """
 NUMBER_AS_TEXT = re.compile(rf"'+(?:[0-9]+(?:[.,][0-9]+)*|{POWER})", re.ASCII | re.IGNORECASE)
 FORMULA_OF_TEXT = re.compile(r'="((?:[^"]|"")*)"')
@@ -64,7 +64,7 @@ def typed_reader(field: FieldInfo) -> ReadCell:
     """Return the function that reads a value of this field from a text that a person has typed.
 
     The function raises ValueError if it cannot read the text, or if the text can mean two numbers. The error is a
-    sentence for the person, in the second case a question.
+    sentence for the person. For two numbers, it asks the person to write one of them.
     """
     plain, marks = _plain(field)
     return decimal_marks.read_typed if Decimals in marks else _reader_of(plain, marks)
@@ -192,7 +192,8 @@ def _named(cell: str) -> str:
 
 
 TEXTS: Final[Mapping[type, ReadCell]] = {Named: _named, Dates: read_date, Moments: read_moment}
-"""The functions that read cells of text fields. Each key is the class that marks a field, such as `Named`."""
+"""The functions that read the cells of texts. Each key is a class in the annotation of the field, such as `Named`.
+"""
 
 
 def _plain(field: FieldInfo) -> tuple[Any, tuple[Any, ...]]:

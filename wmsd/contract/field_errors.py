@@ -1,5 +1,6 @@
-"""Errors in the references of a body, such as an unknown article or partner. They are reported together, with the
-error codes of section 7 of the specification.
+"""Errors in the fields of a request, such as the id of an unknown article or partner.
+
+All errors of a request are reported together. The error codes are those of section 7 of the specification.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,11 +18,11 @@ MESSAGES: Final[Mapping[str, str | None]] = {
     "VALIDATION_FAILED": None,
     "INSUFFICIENT_STOCK": "There is not enough stock; nothing was reserved.",
 }
-"""The message for each error code. None means that the message says how many fields are not valid.
+"""The message for each error code. For a code with None, the message says how many fields are not valid.
 
 An answer has only one code. If its errors have different codes, the answer gets the code that comes first here.
-EXTERNAL_REF_TAKEN comes first: a client that sends an order twice should learn that the order exists, even if
-there is also no stock for a second order.
+EXTERNAL_REF_TAKEN comes first. So a client that sends an order twice learns that the order exists, and not that
+stock is missing.
 """
 
 

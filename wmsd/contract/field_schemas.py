@@ -97,7 +97,7 @@ def property_schemas(
 def plain_schema(schema: Mapping[str, Any], parts: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the schema without null and without references to other schemas.
 
-    `parts` are the schemas that references point to, by name.
+    `parts` maps the names of the referenced schemas to these schemas.
     """
     for option in schema.get("anyOf", ()):
         if option.get("type") != "null":

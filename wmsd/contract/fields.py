@@ -26,7 +26,7 @@ with such a date would come first in every list of late documents.
 """
 
 CHOICE: Final = "x-choice"
-"""The key in a JSON schema for the name of an enumeration."""
+"""The key under which a JSON schema stores the name of the field's enumeration."""
 
 
 def choice_of(name: str, values: Iterable[str]) -> WithJsonSchema:
@@ -43,7 +43,7 @@ def validation_error(sentence: str) -> PydanticCustomError:
 
 
 def not_among(given: str, choices: str) -> PydanticCustomError:
-    """Return the error that `given` is not an allowed name. `choices` is a text with all allowed names.
+    """Return the error which says that `given` is not an allowed name. `choices` is a text with all allowed names.
 
     The sentence contains `given` before `choices`, because long sentences are cut at the end.
     """
@@ -307,10 +307,11 @@ class Input(Model):
 
     @classmethod
     def own_text_errors(cls, text_errors: FieldErrors) -> FieldErrors:
-        """Return those of the JSON errors `text_errors` that this model reports: by default, all of them.
+        """`text_errors` are the errors that the JSON parser has found in the body. Return those that the answer to
+        this request reports: by default, all of them.
 
-        A body that contains the bodies of other requests leaves out the errors inside those bodies. Each of these
-        requests reports its own errors.
+        If a body contains the bodies of several requests, leave out the errors inside these inner bodies. Each
+        inner request reports them itself.
         """
         return text_errors
 
@@ -327,8 +328,8 @@ class Recorded(Model):
     """The fields that every record has in addition to the fields of its kind."""
 
     READ_ONLY: ClassVar[frozenset[str]] = frozenset({"id", "created_at", "updated_at"})
-    """Fields that a body may contain although no caller can set them. So a client can send back a record that it
-    has received.
+    """Fields that no caller can set, but that a body may contain. So a client can send back a record exactly as it
+    received the record.
     """
 
     id: Id

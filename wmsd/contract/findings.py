@@ -23,8 +23,8 @@ _MET: Final = (
 
 
 REASONS: Final = (*(reason_of(OSError(number, os.strerror(number))) for number in _MET), NOT_REGULAR, IS_DATABASE)
-"""All error reasons that can be in a finding's sentence: reasons of the operating system for files and disks, and
-reasons of wmsd.
+"""All reasons for an error that a finding can name. They are reasons of the operating system, about files and
+disks, and two reasons of wmsd.
 """
 
 

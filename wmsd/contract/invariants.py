@@ -21,8 +21,9 @@ class Check:
 def unequal_sums(keys: str, expected: str, found: str) -> str:
     """Return SQL that selects the keys whose two sums differ, with the sums in the columns `expected` and `found`.
 
-    `keys` are the key columns. `expected` and `found` are SELECTs of the keys and an amount. The SQL sums the rows
-    of both SELECTs with one GROUP BY. A FULL JOIN would compare each row with every other row.
+    `keys` are the key columns. The parameters `expected` and `found` are SELECTs of the keys and an amount. One
+    GROUP BY over the rows of both SELECTs is faster than a FULL JOIN, which compares each row with every other
+    row.
     """
     return f"""
         SELECT {keys}, sum(expected) AS expected, sum(found) AS found FROM (

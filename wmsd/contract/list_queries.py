@@ -56,12 +56,14 @@ def _last_shown_at(value: object) -> int:
 
 
 Moment = Annotated[int, BeforeValidator(_moment), WithJsonSchema({"type": "string", "format": "date-time"})]
-"""An ISO 8601 timestamp, as microseconds since 1970, which is the unit of change sequences."""
+"""An ISO 8601 timestamp, converted to microseconds since 1970. Positions in the change sequence have this unit
+too.
+"""
 ChangedAfter = Annotated[
     int, BeforeValidator(_last_shown_at), WithJsonSchema({"type": "string", "format": "date-time"})
 ]
-"""An ISO 8601 timestamp, converted to a position in the change sequence. It is the last position whose
-`updated_at` is at or before this time.
+"""An ISO 8601 timestamp, converted to a position in the change sequence: the last position that has this time, to
+the millisecond.
 """
 
 QueryTimestamp = Annotated[
@@ -69,8 +71,8 @@ QueryTimestamp = Annotated[
     BeforeValidator(lambda value: timestamps.to_text(_datetime(value))),
     WithJsonSchema({"type": "string", "format": "date-time"}),
 ]
-"""An ISO 8601 timestamp, converted to the form of timestamps in records. In this form, the order of the texts is
-the order of the times.
+"""An ISO 8601 timestamp, converted to the format of timestamps in records. In this format, an earlier time is also
+the smaller text.
 """
 
 
@@ -127,7 +129,7 @@ class Query(Model):
 
     @property
     def is_search(self) -> bool:
-        """True if the query uses a full-text index, whose time grows with the number of matches."""
+        """True if the query searches a full-text index. Such a search takes longer if there are more matches."""
         return False
 
     def moment_of(self, name: str) -> str:
@@ -168,17 +170,17 @@ UpdatedSince = Annotated[
 
 
 class ChangesQuery(Query):
-    """The query of a list whose records have a position in the order of changes.
+    """The query of a list whose records have a position in the change sequence.
 
-    Put this class before other base classes, so that `updated_since` comes after their parameters. Do not change
-    this order, because generated clients pass parameters by position.
+    If a query has several base classes, name this class first: then `updated_since` is its last parameter. Do not
+    change this order, because generated clients pass parameters by position.
     """
 
     updated_since: UpdatedSince = None
 
 
 class NoQuery(Query):
-    """The query of a route without query parameters. Every parameter is refused by name."""
+    """The query of a route without query parameters. If a request has parameters, the error names each of them."""
 
 
 class SortedBy:
@@ -219,15 +221,15 @@ class PageQuery(Query):
 
 
 ALWAYS_READ = 50
-"""The largest page size, in records, that always works. If a page of this size is too large for one answer, wmsd
-reads the page in pieces (decisions, section 11).
+"""A page with at most this number of records can always be read. If it is too large for one answer, wmsd reads the
+page in pieces (decisions, section 11).
 """
 
 
 def refuse_large_page(query: PageQuery) -> None:
     """Raise Problem (422) if the query asks for more than `ALWAYS_READ` records per page.
 
-    Call this function if a page is too large for one answer.
+    Call this function only for a page that is too large for one answer.
     """
     if query.per_page > ALWAYS_READ:
         error = (
@@ -251,8 +253,8 @@ Ids = Annotated[tuple[Any, ...], BeforeValidator(_ids), WithJsonSchema({"type": 
 
 
 class IdsQuery(Query):
-    """The query for the records with these ids. The records of the answer have no order. Ids without a record are
-    ignored.
+    """The query for records by their ids. The answer has the records in no particular order. An id is ignored if
+    no record has it.
     """
 
     ids: Ids

@@ -12,8 +12,8 @@ NEAR: Final = 0.8
 """How similar two names must be, from 0 to 1."""
 LONGEST_NAME: Final = 40
 MOST_LOOKED_FOR: Final = 10
-"""For how many unknown fields of one body wmsd searches for a similar name. A limit is needed because a sender may
-send any number of unknown fields.
+"""wmsd searches for similar names of at most this many unknown fields in one body. A limit is needed because a
+sender may send any number of unknown fields.
 """
 
 
@@ -25,7 +25,7 @@ class NearFields:
         self._found: dict[tuple[type[BaseModel], str], str | None] = {}
 
     def of(self, path: Sequence[int | str]) -> str | None:
-        """Return the known name that is most similar to the unknown field at `path`, or None if no name is
+        """Return the known name that is most similar to the unknown field at `path`. Return None if no name is
         similar.
         """
         *above, name = path
@@ -46,7 +46,7 @@ def _near(model: type[BaseModel], name: str) -> str | None:
 
 
 def _beginnings(name: str) -> list[str]:
-    """Return the name and the first words of the name, such as `weight` for `weight_kg`."""
+    """Return the name, and all its beginnings that consist of whole words: `weight_kg` begins with `weight`."""
     words = name.split("_")
     return ["_".join(words[:number]) for number in range(1, len(words) + 1)]
 

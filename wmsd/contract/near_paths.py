@@ -1,4 +1,4 @@
-"""A search for the path that was probably meant by an unknown path, such as /api/articles for /api/articles/."""
+"""Finds the known path that a client probably meant: for the unknown path /api/articles, it is /api/articles/."""
 
 import difflib
 import re

@@ -29,8 +29,8 @@ References = Callable[[Any, Mapping[str, Any], Mapping[str, Any]], Iterable[Fiel
 """A function that finds errors in the references of a body. Its parameters are:
 - The transaction.
 - The body. Each malformed value is replaced by null (see `validation.well_formed`).
-- A mapping with the parts of the path by name. It also contains the site, and under the key MALFORMED the paths of
-  all malformed values.
+- A mapping with the parts of the path by name. The mapping also has the site, and under the key MALFORMED the
+  paths of all malformed values.
 """
 MALFORMED: Final = "malformed"
 
@@ -110,9 +110,9 @@ def operation(
     - `query` and `body` are models, given by their types.
     - `position` is the position at which a cursor list continues.
     - `operator_id` comes from a header.
-    - `call`, `caller`, `company` and `site` come from the dispatcher. `call` is the request, and `caller` and
-      `company` belong to it. `site` is the site of the bearer token. Only a site's token may use operations with
-      the scope "site".
+    - `call`, `caller`, `company` and `site` come from the dispatcher. `call` is the request, `caller` its sender,
+      and `company` the company that it uses. `site` is the site of the bearer token. Only a site's token may use
+      operations with the scope "site".
     - Every other parameter is a part of the path.
 
     Operations on the installation itself (scope "installation") are for signed-in users who have at least `role`.
@@ -125,10 +125,11 @@ def operation(
     the request has no valid token.
 
     The first line of the docstring is the summary, the rest is the description. The other options:
-    - `codes`: the errors in addition to those that the declaration implies.
+    - `codes`: error codes in addition to those that follow from the other options.
     - `also_shown_with`: a second HTTP status that the answer may have.
     - `prepared`: the answer is the same for every caller.
-    - `takes_key`: the operation does not write itself, but uses an Idempotency-Key for operations that it runs.
+    - `takes_key`: the operation itself does not write. It uses its Idempotency-Key for other operations that it
+      runs.
     - `precondition`: reads the record before it is changed, to check If-Match. Its parameters are the parts of the
       path.
     - `references`: finds the errors in the references of a malformed body, so that all errors are reported
@@ -137,7 +138,8 @@ def operation(
     - `max_body`: the largest body in bytes.
     - `enrols`: users who lack a required second factor may use the operation too.
     - `about_token`: the operation is about the token of the request, so that a session cannot use it.
-    - `audited`: the name in the audit when a person uses the operation. For programs, events are the record.
+    - `audited`: the name of the operation in the audit. Only the calls of people are audited; the calls of
+      programs are recorded as events.
     - `history`: the table whose ids are the positions in a list of events. A cursor of an earlier epoch is
       refused.
     """
@@ -204,9 +206,10 @@ def _bare(hint: Any) -> type:
 
 
 def _read_only(body: type[BaseModel] | None, returns: type[BaseModel] | None) -> frozenset[str]:
-    """Return the read-only fields of an answer that are not fields of the body.
+    """Return the read-only fields of an answer that the body does not declare.
 
-    A body may contain these fields, so that a client can send back a received record. Their values are ignored.
+    A client may send back a record that it has received. So a body may contain these fields, and their values are
+    ignored.
     """
     if body is None or returns is None or not issubclass(returns, Recorded):
         return frozenset()

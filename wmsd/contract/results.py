@@ -23,8 +23,8 @@ class Page:
     records: str
     total: int
     ids: Sequence[int] = ()
-    """The ids of all records of the page, in order, if the page is too large to be read at once. `records` then
-    contains only the first records. Otherwise, `ids` is empty, and `records` contains the whole page.
+    """Empty if `records` contains the whole page. If the page is too large to be read at once, `records` has only
+    its first records, and `ids` has the ids of all its records, in order.
     """
     number: int = 0
     """The number of records in `records`."""
@@ -45,7 +45,7 @@ class CursorPage:
     has_more: bool
     positions: str
     beside: str = ""
-    """JSON text of further fields of the answer, each with a comma before it."""
+    """Additional fields of the answer, as JSON text. A comma precedes each field."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +57,16 @@ class Records:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """An object as JSON text, which is sent as it is."""
+    """An answer that consists of one object. `json` is its JSON text, which is sent unchanged."""
 
     json: str
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """An object that is the answer with another HTTP status than 200, such as the 503 of the health check."""
+    """An answer that consists of one object, with an HTTP status other than 200, such as the 503 of the health
+    check.
+    """
 
     status: int
     body: dict[str, Any]

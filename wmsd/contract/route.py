@@ -49,7 +49,7 @@ class Route:
 
 
 class RouteTable:
-    """A search for routes without an HTTP framework, for the requests inside a batch."""
+    """Finds the routes of the requests inside a batch, because the HTTP framework routes only the whole batch."""
 
     def __init__(self, routes: Iterable[Route]) -> None:
         self._routes: dict[str, list[Route]] = {}
@@ -59,7 +59,7 @@ class RouteTable:
         self._near = NearPaths(lambda: self._routes)
 
     def find(self, method: str, path: str) -> tuple[Route, dict[str, str]]:
-        """Return the route, and the parts of the path by name.
+        """Return the route, and the values of the parameters in the path, by name.
 
         Raise Problem 404 for an unknown path, and Problem 405 with the allowed methods for an unknown method.
         """
@@ -85,7 +85,7 @@ def method_not_allowed(method: str, possible: Iterable[str]) -> Problem:
 
 
 def _match(pattern: list[str], sent: list[str]) -> dict[str, str] | None:
-    """Return the parts of the path for each `{name}`, or None if the path does not match the pattern."""
+    """Return the values of the parameters `{name}` in the pattern, or None if the path `sent` does not match."""
     if len(pattern) != len(sent):
         return None
     parts: dict[str, str] = {}

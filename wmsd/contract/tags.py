@@ -1,11 +1,11 @@
-"""The headings of operations in the API descriptions, with the noun for a record under each heading."""
+"""The headings that group the operations in the API descriptions. Each heading has a noun for its records."""
 
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 
 class Tag(NamedTuple):
-    """A heading of operations: the noun for its records, and its description."""
+    """A heading for a group of operations: the noun for the group's records, and the description of the group."""
 
     noun: str
     description: str

@@ -21,7 +21,8 @@ def _length(unit: str, bound: str, key: str) -> Callable[[Mapping[str, Any]], st
 
 
 def _one_of(context: Mapping[str, Any]) -> str:
-    """Return the sentence for an enumeration, with the values as pydantic lists them: `'IN', 'OUT' or 'NONE'`.
+    """Return the error sentence for a value that is not in an enumeration. It lists the allowed values as pydantic
+    does: `'IN', 'OUT' or 'NONE'`.
 
     In the browser, the word "or" before the last value is translated.
     """
@@ -61,8 +62,8 @@ def validate_model(
 ) -> Model:
     """Create the model from the values. Raise Problem with all errors if there are any.
 
-    `text_errors` are the errors that the JSON parser has found. At and below their paths, errors of the model are
-    left out.
+    `text_errors` are the errors that the JSON parser has found. If the parser has found an error in a field, the
+    model's errors in this field are left out.
     """
     if text_errors and sum(map(len, text_errors.values())) >= MOST_LISTED:
         raise invalid(text_errors)  # an answer cannot report more errors
@@ -80,10 +81,7 @@ def validate_model(
 
 
 def well_formed(sent: Mapping[str, Any], errors: Container[str]) -> dict[str, Any]:
-    """Return the sent values, with None in place of each value that has an error.
-
-    `errors` are the field paths of the errors.
-    """
+    """Return the values `sent`, with None in place of each value whose field path is in `errors`."""
     return {name: _well_formed(value, name, errors) for name, value in sent.items()}
 
 

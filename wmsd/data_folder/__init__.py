@@ -1,1 +1,1 @@
-"""The data folder: its content, its lock, and how files are lent and replaced."""
+"""The data folder: its files, its lock, and how its files are lent to commands and replaced."""

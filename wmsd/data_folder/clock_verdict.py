@@ -11,8 +11,8 @@ from wmsd.db.engine.high_water_mark import FAR_AHEAD
 from wmsd.db.engine.transaction import Transaction
 
 LARGE_STEP: Final = timedelta(days=1)
-"""The smallest step of the clock that is reported. A smaller step does little harm: few tokens look expired, and
-the server deletes no old data until the clock is trusted again.
+"""The smallest step of the clock that is reported. A smaller step does little harm. Only a few tokens look
+expired, and the server deletes no old data until it trusts the clock again.
 """
 EXPIRED_TOKENS: Final = """
     SELECT iif(max(expires_at) > :now, 0, coalesce(sum(expires_at > :seen), 0))
@@ -41,9 +41,10 @@ class WrongClock(NamedTuple):
 
 
 def expired_tokens(tx: Transaction, known: Known, now: datetime) -> int:
-    """Return how many API tokens were valid when the clock was last trusted, if all of them have expired by `now`.
+    """Return how many of the API tokens have expired since the clock was last trusted, if none of them is still
+    valid.
 
-    Return 0 if one of them is still valid. Revoked tokens are not counted.
+    Return 0 if a token is still valid at the time `now`. Revoked tokens are not counted.
     """
     moments = {"seen": timestamps.to_text(known.steady_at), "now": timestamps.to_text(now)}
     return tx.number(EXPIRED_TOKENS, moments)

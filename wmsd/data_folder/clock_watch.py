@@ -80,9 +80,8 @@ async def order_as_server(platform: Database, clock: OrderedClock, is_running: b
     """Set up the clock of a command, so that its changes get later positions than the changes of the server.
 
     A command ends too soon to see whether a jump of the clock lasts. Therefore it uses the stored state of the
-    clock. A running server (`is_running`) stores this state every ten minutes. It also stores each change of its
-    trust in the clock immediately. If no server is running, the command uses the stored times as a server does at
-    its start.
+    clock. A running server (`is_running`) stores the state every ten minutes, and when it begins or ceases to
+    trust the clock. If no server runs, the command treats the stored state like a starting server.
     """
     found = await platform.read(known)
     if found is None:

@@ -79,8 +79,7 @@ class RevokedAccess(NamedTuple):
     contain them.
     """
     is_known: bool = True
-    """True if the whole replaced file could be read. Otherwise it may contain revocations that were not found.
-    """
+    """True if the whole replaced file could be read. If False, revocations may be missing here."""
 
 
 def raise_to(of: sqlite3.Connection | Transaction, table: str, value: int) -> None:
@@ -137,10 +136,11 @@ def _disable_deleted(
     """Disable the restored users that were deleted after the backup. Return their e-mail addresses in the restored
     file.
 
-    A user is disabled only if the audit of the replaced file contains the deletion. Without a deletion, a user can
-    be missing in the replaced file because this file came from an older backup. `connection` is open on the
-    restored file, and `old` on the replaced file. `back` has the e-mail addresses of the restored file by user id,
-    `there` those of the replaced file.
+    A user is disabled only if the audit of the replaced file says that the user was deleted. It is not enough that
+    the user is missing there: the replaced file may itself come from an older backup.
+
+    `connection` is open on the restored file, and `old` on the replaced file. `back` has the e-mail addresses in
+    the restored file by user id, and `there` has those in the replaced file.
     """
     [(last,)] = connection.execute(LAST_AUDITED)
     deleted = _deleted_since(old.execute(DELETED, (last,)).fetchall())
@@ -151,8 +151,8 @@ def _disable_deleted(
 
 
 def _deleted_since(audited: list[tuple[str, str, str, str | None]]) -> dict[str, str]:
-    """Return the time at which each deleted user was deleted. The keys are the user's last e-mail address and all
-    earlier ones.
+    """Return a dict with the time at which each user was deleted. Its keys are e-mail addresses: each deleted
+    user's last address, and all earlier ones.
 
     `audited` are entries of the audit, the newest first.
     """

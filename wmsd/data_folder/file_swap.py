@@ -60,8 +60,8 @@ def with_sides(data: Path, source: str, target: str) -> list[Rename]:
 def swap(data: Path, renames: Iterable[Rename]) -> None:
     """Store `renames` in the data folder, then rename the files in this order.
 
-    A target must not exist, unless an earlier rename moves it away. Raise OSError, before any file is renamed, if
-    `renames` cannot be stored. Raise SwapUnfinished if they are stored, but one of them fails.
+    A target must not exist, unless an earlier rename moves it away. If `renames` cannot be stored, raise OSError
+    and rename no file. If a stored rename fails, raise SwapUnfinished.
     """
     replace_private(data / JOURNAL, json.dumps([list(each) for each in renames]).encode())
     try:
@@ -72,7 +72,7 @@ def swap(data: Path, renames: Iterable[Rename]) -> None:
 
 
 class SwapUnfinished(StorageError):
-    """The error if some of the stored renames could not be done. A later call of `finish_swap` does them."""
+    """The error if a stored rename has failed. The next call of `finish_swap` does the missing renames."""
 
     def __init__(self, data: Path, error: OSError) -> None:
         reason = reason_of(error)

@@ -58,8 +58,7 @@ class Serving(NamedTuple):
     def has_tls(self, settings: Server) -> bool:
         """Return True if the server uses TLS, according to the address that it reports.
 
-        If it reports no address, use `settings`. These are less certain, because the server's options can override
-        them.
+        Without an address, use `settings`. Options of the running server may override these settings.
         """
         return self.address.startswith("https:") if self.address else settings.has_tls
 
@@ -93,7 +92,7 @@ class DataFolder:
             raise
 
     def make(self) -> None:
-        """Create a new installation. Raise StorageError if the folder cannot be used, or has one already."""
+        """Create an installation. Raise StorageError if the folder has one already, or cannot be used."""
         self.make_place()
         self.check_platform()
         self.check_writable()
@@ -182,8 +181,8 @@ class DataFolder:
         """Raise StorageError if the disk of the data folder is nearly full.
 
         If the data folder does not exist yet, pass as `there` an existing folder on the same disk. Pass
-        `is_move=True` if the caller only changes the status of a record. In that case, `RESERVE_BYTES` of free
-        space are enough.
+        `is_move=True` if the caller only changes the status of a record. For such a change, `RESERVE_BYTES` of
+        free space are enough.
         """
         disk = disk_of(there or self.path)
         needed = RESERVE_BYTES if is_move else disk.refused_below
@@ -270,7 +269,7 @@ class DataFolder:
     def borrowing(self) -> Iterator[None]:
         """Hold a lock while a command uses files that the server lends to it.
 
-        When this server has stopped, the next server waits at its start until no command holds this lock.
+        If the server stops meanwhile, the next server waits until no command holds this lock.
         """
         with self._lock_file(BORROWERS) as file:
             fcntl.flock(file, fcntl.LOCK_SH)
@@ -333,7 +332,7 @@ class DataFolder:
             ) from None
 
     def say_listening(self, listen: str, lends: bool = True, is_ready: bool = True, address: str = "") -> None:
-        """Write into the lock file: this process, and the parameters.
+        """Write the id of this process and the parameters into the lock file, for other processes.
 
         `listen` is the address at which this process listens. If a second server is started, its error contains
         `listen`. `lends` is True if this process lends its files. `address` is the address for users: commands use

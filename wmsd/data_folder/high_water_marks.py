@@ -1,8 +1,10 @@
-"""The high-water mark of each company's file: the position of its last change and the number of its last event.
+"""Stores the high-water mark of each company's file: the position of its last change and the number of its last
+event.
 
-The marks are stored in `platform.db`. If someone replaces the file by an older copy, the copy is behind its mark,
-and wmsd notices it. After a change, wmsd reads the mark from the file and stores it within a minute. Therefore the
-stored mark is never ahead of the file, and at most about a minute behind.
+The marks are stored in `platform.db`. If someone replaces a company's file by an older copy, the position in the
+copy is lower than the stored mark. So wmsd detects the replacement. After a change of the file, wmsd stores its
+new mark within a minute. Until then, the stored mark is lower than the position in the file, but it is never
+higher.
 """
 
 import asyncio
@@ -44,11 +46,13 @@ class HighWaterMarks:
         """The ids of companies whose last change is in the future, and for which wmsd has already logged this."""
         self._files = files
         self._changed = files.watch()
-        """The ids of companies whose files were written since wmsd last stored their marks."""
+        """The ids of companies whose files were written after wmsd last stored their marks."""
         self._writing = asyncio.Lock()
 
     async def write(self) -> None:
-        """Write the marks of the files that have changed. A file that cannot be read now is read the next time."""
+        """Store the marks of the files that have changed. If a file cannot be read, the next call of `write` tries
+        again.
+        """
         async with self._writing:
             asked = set(self._changed)
             self._changed -= asked
@@ -79,10 +83,11 @@ class HighWaterMarks:
 
 
 def go_on(company: str, path: Path, found: HighWaterMark, mark: HighWaterMark) -> None:
-    """Begin an epoch in a file that is older than its stored high-water mark. Log how many events are missing.
+    """Begin a new epoch in a company's file that is older than its stored high-water mark. Log how many events are
+    missing.
 
-    `found` is the mark that was read from the file, and `mark` is the stored one. New numbers continue after
-    `mark`. Raise StorageError or sqlite3.Error if that fails.
+    `found` is the mark that was read from the file, and `mark` is the stored one. New changes and events get
+    numbers after those in `mark`. Raise StorageError or sqlite3.Error if the epoch cannot be written.
     """
     begin_epoch(path, "older_file", numbers_of(path, mark))
     missing = max(0, mark.last_event - found.last_event)

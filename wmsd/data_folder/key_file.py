@@ -30,8 +30,7 @@ NO_SECRET: Final = "it contains no secret"
 def open_key(file: str) -> MasterKey:
     """Return the master key from the key file that the settings name.
 
-    If `file` is empty, return a key that leaves the stored keys in clear text. Raise StorageError if the file
-    cannot be used.
+    If `file` is empty, return a `MasterKey` that encrypts nothing. Raise StorageError if the file cannot be used.
     """
     if not file:
         return IN_CLEAR
@@ -62,8 +61,9 @@ def _unreadable(path: Path, why: str) -> StorageError:
 
 
 def create_key_file(path: Path, secret: str, data: Path) -> None:
-    """Create a new key file that has the owner of the data folder `data`. If that fails, leave no file, and raise
-    StorageError.
+    """Create a new key file. Its owner is the owner of the data folder `data`.
+
+    If that fails, leave no file, and raise StorageError.
     """
     if path.resolve().is_relative_to(data.resolve()):
         raise StorageError(
@@ -81,7 +81,8 @@ def create_key_file(path: Path, secret: str, data: Path) -> None:
 
 
 def replace(path: Path, secrets: Sequence[str]) -> None:
-    """Replace the secrets of a key file, all or none, even if the machine stops.
+    """Replace all secrets of a key file. If the machine stops meanwhile, the file has either the old or the new
+    secrets.
 
     Raise StorageError if that fails.
     """

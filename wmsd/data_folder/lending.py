@@ -1,14 +1,14 @@
 """Lets the server lend its files to commands that run at the same time.
 
-Processes that use the same SQLite file share the index of its log. This index is a file that each process maps
-into its memory. If the index file is truncated, all these processes crash. This happens, for example, if a person
-copies a backup over the files of a running server. Therefore the server locks its database files, and keeps the
-index in its own memory. No other process can open, lock or truncate these files.
+Processes that use the same SQLite file share the index of its write-ahead log. This index is a file that each
+process maps into its memory. If the index file is truncated, all these processes crash. This happens, for example,
+if a person copies a backup over the files of a running server. Therefore the server locks its database files, and
+keeps the index in its own memory. No other process can open, lock or truncate these files.
 
 A command that needs a file sends a request over a socket in the data folder. The server then shares the file with
 the command in the usual way, until the command ends.
 
-A command may also send other requests over the same socket, for example for a snapshot that it can copy
+A command can also send requests of other kinds over this socket, such as a request for a snapshot to copy
 (`maintenance/backups/server_side.py`). A request is a line of JSON, `{verb: argument}`. The answer is `{"answer":
 ...}`, or `{"error": sentence}`.
 """
@@ -77,8 +77,9 @@ def listener(folder: DataFolder) -> socket.socket | None:
 class Session:
     """The connection of one command, on the side of the server.
 
-    `ends` contains everything that the server holds for the command, such as lent files. It is released when the
-    connection ends. In `kept`, a request can store objects by name for later requests of the same command.
+    `ends` contains everything that the server holds for the command, such as lent files. The server releases all
+    of this when the connection ends. In `kept`, a request can store objects by name for later requests of the
+    command.
     """
 
     ends: AsyncExitStack
@@ -219,11 +220,11 @@ class Unanswered(StorageError):
 def beside_a_server(folder: DataFolder) -> Iterator[Loan | None]:
     """Yield a connection to the server that uses the folder. With it, a command can use the server's files.
 
-    Yield None in two cases. If no server is running, no server can start while this context is open. If the server
-    cannot lend files, every process can open them.
+    Yield None if no server is running. Then no server can start while this context is open. Also yield None if the
+    server does not lend files. Then every process can open the files.
 
-    Raise StorageError if the server cannot be reached. Also raise it if the server and the command have different
-    versions, because each version could write data that the other one does not know.
+    Raise StorageError if the server does not answer. Also raise it if the command and the server have different
+    versions, because their files may have different formats.
     """
     until = time.monotonic() + START_SECONDS
     while True:
@@ -254,9 +255,9 @@ def read_only_view(folder: DataFolder) -> Iterator[Borrow | None]:
     """Yield a function that asks the running server to lend a file. Yield None if files can be opened without
     asking.
 
-    Nothing is written to the folder, because it may be a copy on a read-only disk. Such a copy has no lock file if
-    no server has used it, and this function creates none. If there is a lock file and no server uses the folder,
-    no server can start while this context is open. Raise StorageError if the server cannot be used.
+    Write nothing to the folder, because it may be a copy on a read-only disk. Create no lock file if there is
+    none. If there is a lock file and no server is running, no server can start while this context is open. Raise
+    StorageError if the running server cannot be used.
     """
     with ExitStack() as held:
         is_free = True

@@ -39,7 +39,7 @@ class Listed(StoredModel):
 
 
 class _Connection(http.client.HTTPConnection):
-    """An HTTP connection over a socket in a folder."""
+    """An HTTP connection to Litestream over the Unix socket in a folder."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__("litestream", timeout=ANSWER_SECONDS)

@@ -1,4 +1,4 @@
-"""The settings of a Litestream that replicates a data folder."""
+"""Creates the configuration with which Litestream replicates a data folder."""
 
 import json
 from pathlib import Path
@@ -34,8 +34,9 @@ COMPANIES: Final = "companies"
 MILLISECONDS_OF_A_COMPANY: Final = 1
 LEAST_MILLISECONDS: Final = 200
 MOST_MILLISECONDS: Final = 1000
-"""Litestream checks each file at this interval, whether or not the file was written. With a thousand files, an
-interval of 200 ms takes half of a core, and one second takes an eighth.
+"""The longest interval at which Litestream checks each file for changes. A check takes processor time even if
+nothing has changed. With a thousand files, an interval of 200 ms takes half of a core, and one second takes an
+eighth.
 """
 
 
@@ -47,8 +48,8 @@ def url_of(replica: str) -> str:
 
 
 def configuration(data: Path, replica: str, number: int) -> str:
-    """Return the YAML configuration for `number` companies. JSON strings are valid in YAML, so values are quoted
-    as JSON.
+    """Return the YAML configuration for `number` companies. Values are quoted as JSON strings, which are valid in
+    YAML.
     """
     data, url = data.resolve(), url_of(replica)
     interval = min(max(number * MILLISECONDS_OF_A_COMPANY, LEAST_MILLISECONDS), MOST_MILLISECONDS)

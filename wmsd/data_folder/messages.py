@@ -24,8 +24,8 @@ def refuse_others(path: Path, error: OSError) -> None:
 
 
 def _owner(path: Path) -> int:
-    """Return the user id of the folder's owner. If this user may not see the folder, use the nearest folder above
-    that is visible.
+    """Return the user id of the folder's owner. If this process may not see the folder, use the nearest folder
+    above that it can see.
     """
     for folder in (path.absolute(), *path.absolute().parents):
         try:

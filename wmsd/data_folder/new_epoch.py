@@ -1,8 +1,10 @@
 """The start of an epoch in a company's file that is restored, imported or copied (decisions, section 11).
 
-No number is used twice: a client that has seen event 120 must not see another event 120, nor another order
-SO-000007. Therefore numbers continue after those of the replaced file. If its last numbers are not known, numbers
-jump ahead. Every record gets a new position in the order of changes, after the present time. Therefore clients
+No number is used twice: a client that has seen event 120 must not see a second event 120, or a second order with
+the code SO-000007. Therefore the new numbers follow the last numbers of the replaced file. If these are not known,
+wmsd skips many numbers.
+
+Every record gets a new position in the sequence of changes, later than all earlier positions. Therefore clients
 that request changes, by cursor or by `updated_since`, read all records once more.
 """
 
@@ -20,7 +22,7 @@ from wmsd.db.sql.epochs import HISTORIES
 
 LEAST_LEAP: Final = 10_000
 FACTOR: Final = 10
-"""The gap in the numbers is this many times the numbers that were used in the busiest period (see `Leap`)."""
+"""wmsd skips at least this many times the estimated number of missing events (see `Leap`)."""
 SHORTEST_SPAN: Final = timedelta(minutes=1)
 
 BEGIN_EPOCH: Final = """
@@ -36,8 +38,8 @@ NOTE_SEAM: Final = """
     SELECT :numbers, :epoch,
         coalesce((SELECT min(last) FROM seams WHERE numbers = :numbers AND next = :last + 1), :last), :next
 """
-"""Stores a seam: a gap in a sequence of numbers. A seam is the last number before an epoch, and the first number
-in the epoch. If the previous epoch has used no number, the new seam also covers the gap before that epoch.
+"""Stores a seam: a gap in a sequence of numbers. A seam has the last number before an epoch, and the first number
+in the epoch. If the previous epoch has used no number, the new seam also covers the gap before the previous epoch.
 """
 SET_SEQUENCE: Final = "UPDATE sqlite_sequence SET seq = :value WHERE name = :name"
 ADD_SEQUENCE: Final = "INSERT INTO sqlite_sequence (name, seq) VALUES (:name, :value)"
@@ -64,15 +66,15 @@ MOVE: Final = f"""
 MOVE_IMPORTS: Final = """
     UPDATE imports SET last_change = coalesce((SELECT max(place) FROM temp.places WHERE old <= last_change), :last)
 """
-"""Adjusts the position that each import has stored. From this position, wmsd knows which records were changed
+"""Updates the position that each import has stored. wmsd uses this position to find the records that were changed
 after the import.
 """
 NOTE_MOVE: Final = """
     INSERT INTO seams (numbers, epoch, last, next)
     SELECT :numbers, :epoch, :last, value + 1 FROM change_sequence
 """
-"""Stores a seam for the positions of changes. The gap contains the positions that `_move_records` has just given
-to records, because these positions belong to no change.
+"""Stores a seam for the positions of changes. Its gap covers the new positions that `_move_records` has given to
+records, because no change was made at these positions.
 """
 SET_CHANGE: Final = "UPDATE change_sequence SET value = coalesce((SELECT max(place) FROM temp.places), :last)"
 
@@ -135,14 +137,15 @@ def _missing(known: Numbers, last_event: int, last_change: int) -> Missing | Non
 
 
 class Leap:
-    """The size of the gap to leave in each sequence, if it is not known which numbers the replaced file had used.
+    """How many numbers to skip in each sequence, if it is not known which numbers the replaced file had used.
 
-    The missing period is the time from the last known change until now. wmsd searches the file for the period of
-    this length with the most events. The gap is at least ten times the number of these events.
+    The missing period is the time from the last known change until now. To estimate how many events it had, wmsd
+    searches the file for a period of equal length with the most events. The gap is at least ten times the number
+    of these events.
     """
 
     def __init__(self, connection: sqlite3.Connection, kept_up_to: str, now: datetime, known_event: int) -> None:
-        """Find the busiest period of the file.
+        """Estimate how many events are missing. This number decides how many numbers to skip.
 
         `kept_up_to` is the time of the last known change, and `known_event` the highest known number of an event.
         """
@@ -164,7 +167,7 @@ class Leap:
 
 
 def _pass_over(connection: sqlite3.Connection, epoch: int, known: Numbers, leap: Leap | None) -> None:
-    """Let all sequences of numbers continue after the numbers that may have been used.
+    """Let each sequence of numbers continue after all numbers that may already be used.
 
     Store a seam for each sequence in which numbers are skipped. For the tables in `HISTORIES`, always store a
     seam, because it shows where the epoch begins.
@@ -174,7 +177,7 @@ def _pass_over(connection: sqlite3.Connection, epoch: int, known: Numbers, leap:
     )
 
     def go_on(numbers: str, name: str | int, last: int, known_last: int, statement: str) -> None:
-        """Let one sequence continue after the numbers that may have been used, and store its seam.
+        """Let one sequence continue after all numbers that may already be used, and store its seam.
 
         - `numbers` is the name of the sequence in the table `seams`.
         - `last` is the last number in the file.

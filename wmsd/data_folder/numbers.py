@@ -44,10 +44,11 @@ class Numbers(NamedTuple):
     """
     newest_event: int
     newest_change: int
-    """The position of the last change in the file. `newest_event` is the number of the last event in the file.
+    """The position of the last change that the file contains. `newest_event` is the number of the last event in
+    it.
 
-    A restore skips numbers, so after a restore `last_event` and `last_change` are higher than these two values.
-    wmsd has already reported what the restore has lost.
+    A restore skips numbers. After a restore, `last_event` and `last_change` are therefore higher than these two
+    values. The difference is no new loss of data: wmsd has already reported what the restore has lost.
     """
     is_complete: bool
     """True if these are all numbers that the file has used. False if the file could not be read completely, or if

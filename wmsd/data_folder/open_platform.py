@@ -1,4 +1,4 @@
-"""The opening of the platform's database, for the whole service or for a command."""
+"""Opens the platform's database, for the whole service or for a command."""
 
 import logging
 from typing import NamedTuple
@@ -39,11 +39,11 @@ async def open_platform(
     alone: bool,
     who: Actor = PROGRAM,
 ) -> Platform:
-    """Open the platform's database, and create its secrets at the first opening.
+    """Open the platform's database. Create its secrets when it is opened for the first time.
 
-    Actions in its transactions can use `key` and `services`. `alone` is True if no other process can open the
-    database. `who` is the default actor of changes. Raise StorageError if the secrets were encrypted with another
-    key than `key`.
+    `key` and `services` are available to actions in its transactions. `alone` is True if no other process can open
+    the database. `who` is the default actor of changes. Raise StorageError if the secrets were encrypted with
+    another key than `key`.
     """
     platform = Database(
         folder.platform_file,

@@ -1,4 +1,4 @@
-"""Reads of platform.db, such as the installation's id, for a command that runs with or without a server."""
+"""Reads facts from platform.db, such as the installation's id, for a command. A server may be running or not."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -19,8 +19,8 @@ Result = TypeVar("Result")
 
 
 def installation_verbs(platform: "Database") -> dict[str, Verb]:
-    """Return the function that answers the request for the installation's id, by the name of the request. The
-    server passes this dict to `Lending`.
+    """Return a dict with one function, which returns the installation's id. The key is the verb with which a
+    command asks for the id. The server passes this dict to `Lending`.
     """
 
     async def answer(session: Session, argument: Any) -> str:

@@ -2,9 +2,9 @@
 the cache when data about access changes in `platform.db`.
 
 A change by this process takes effect with the next request. A change by another process, such as the command line,
-takes effect within a second: a job checks whether `platform.db` has changed. If it has, the job compares the
-number `access_version`, which changes only with data about access. This comparison matters, because reading a
-thousand companies and their tokens again takes a second of processor time.
+takes effect within a second: a job checks whether `platform.db` has changed. If it has, the job compares
+`access_version`, a number that changes only with data about access. So other changes do not empty the cache. To
+read a thousand companies and their tokens again takes a second of processor time.
 """
 
 import asyncio
@@ -36,19 +36,19 @@ from wmsd.tenants.sites import store as sites
 Result = TypeVar("Result")
 MOST_TOKENS = 10_000
 KERNEL = Caller(Actor("kernel"), frozenset(), frozenset())
-"""The caller with the platform token. This caller may use no company."""
+"""The caller that has the platform token. This caller may use no company."""
 
 
 @dataclass(slots=True)
 class _Kept:
-    """The data that was read since access data last changed. `forget` replaces this object. A read that is running
-    at that time still writes its result to the old object, which is no longer used.
+    """The data that was read since access data last changed. `forget` replaces this object by an empty one. A read
+    that is running at that time still writes its result to the old object, which is no longer used.
     """
 
     reads: dict[str, "asyncio.Future[Any]"] = field(default_factory=dict)
     """The reads that are running now. The key says what is read."""
     tables: dict[str, Any] = field(default_factory=dict)
-    """The tables that are read whole: the signing keys, and the tokens of sites and of the platform."""
+    """The tables of which all rows are cached: the signing keys, and the tokens of sites and of the platform."""
     companies: dict[int, Company] | None = None
     by_name: list[Company] = field(default_factory=list)
     callers: dict[str, Caller] = field(default_factory=dict)
@@ -76,7 +76,7 @@ class AccessCache:
         self._access_version: int | None = None
         self._kept = _Kept()
         self.note_companies: Callable[[Collection[int]], None] | None = None
-        """Called with the ids of all companies each time wmsd reads the companies."""
+        """A function that is called each time wmsd reads the companies. It gets the ids of all companies."""
         self._uses = defaultdict[str, dict[int, tuple[datetime, str]]](dict)
         """The time and the client address of the last use of each token. The first key is the table (tokens of
         users, of sites, or of the platform), the second key is the id of the token.
@@ -84,7 +84,7 @@ class AccessCache:
         self._addresses = TokenAddresses()
         self._session_uses, self._seen = session_uses, session_uses.seen
         self._noted: dict[int, datetime] = {}
-        """For each session id, the time of last use that `platform.db` already contains."""
+        """The time of last use that `platform.db` already contains, by session id."""
 
     def forget(self) -> None:
         self._kept = _Kept()
@@ -115,8 +115,8 @@ class AccessCache:
         return result
 
     async def _table(self, what: str, read: Callable[[Transaction], Result]) -> Result:
-        """Return the cached table `what`. If it is not cached, read it with `read`. The cache lasts until access
-        data changes.
+        """Return the cached table `what`. If it is not cached, read it with `read`. The table stays cached until
+        access data changes.
         """
         tables = self._kept.tables
         if what not in tables:
@@ -160,8 +160,8 @@ class AccessCache:
     async def session_caller(self, secret: str, address: str, asks_by_itself: bool = False) -> Caller:
         """Return the person with this session. Raise Problem (401) if the session is not valid.
 
-        The request counts as use of the session, unless `asks_by_itself` is True: then a page has sent the request
-        automatically.
+        Pass `asks_by_itself=True` for a request that a page has sent automatically. Such a request does not count
+        as use of the session.
         """
         hash_ = secret_hash(secret)
         is_displaced, known = self._session_uses.is_displaced(hash_), self._kept.sessions
@@ -184,7 +184,7 @@ class AccessCache:
         return caller
 
     async def session_user(self, secret: str) -> int | None:
-        """Return the user of this session, as an id. A session that expired after the server started still counts.
+        """Return the id of the session's user. A session that expired after the server started still counts.
 
         Return None in these cases:
         - The session is unknown, or a person has ended it.
@@ -199,14 +199,14 @@ class AccessCache:
         return None if found is None or found.user.disabled else found.session.user_id
 
     async def ended_of(self, session_ids: Collection[int]) -> set[int]:
-        """Return those ids in `session_ids` that belong to ended sessions."""
+        """Return the ids in `session_ids` whose sessions have ended."""
         if not session_ids:
             return set()
         return set(session_ids) - await self._platform.read(lambda tx: sessions.left_of(tx, session_ids))
 
     async def write_session_uses(self) -> None:
-        """Write the time of last use of each session to `platform.db`, if `platform.db` does not
-        contain it yet.
+        """Write the time of last use of each session to `platform.db`. Skip times that `platform.db` already
+        contains.
         """
         seen = {each: at for each, at in self._seen.items() if self._noted.get(each) != at[0]}
         if seen:
@@ -278,8 +278,8 @@ class AccessCache:
         return list(islice(them, most))
 
     async def write_token_uses(self) -> None:
-        """Write the times of last use of every kind of token. A job calls this once a minute. Therefore requests
-        that only read cause no write.
+        """Write the times of last use of every kind of token. A job calls this once a minute. So a request that
+        only reads does not have to write the time itself.
         """
         uses = self._uses.copy()
         self._uses.clear()

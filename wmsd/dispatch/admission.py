@@ -162,8 +162,8 @@ class Admission:
         return allowance.headers()
 
     def give_back(self, call: Call, caller: Caller) -> None:
-        """Remove the reads with which a page has prepared this write from the person's rate limit. The write
-        itself has another limit (`PageWrites`).
+        """Remove the reads in `call.counted_before` from the count of the person's requests. A page has read these
+        data to prepare this write, and writes have their own limit (`PageWrites`).
         """
         own = _of_person(caller, call.asks_by_itself)
         for _ in range(call.counted_before.count(own)):
@@ -181,8 +181,8 @@ class Admission:
         return self._limiter.used(key, self._clock.monotonic()), limit
 
     def unchanged(self, call: Call) -> dict[str, str]:
-        """Count only every tenth request whose answer is 304, because the client already has the data. Return the
-        same headers as `take`.
+        """Correct the count of a request whose answer is 304, because the client already has the data. Of ten such
+        requests, only one counts. Return the same headers as `take`.
         """
         if call.counted is None:
             return {}
@@ -227,8 +227,8 @@ class Admission:
 
 
 def _of_person(caller: Caller, asks_by_itself: bool = False) -> str:
-    """Return the rate limit key that all sessions of a person share. Automatic requests of open pages have a
-    separate key, so that many open pages do not stop the person from opening the next page.
+    """Return the rate limit key that all sessions of a person share. Requests that open pages send automatically
+    have a separate key. So many open pages do not use up the person's own requests.
     """
     return f"{'open-pages' if asks_by_itself else 'person'}:{caller.actor.user_id}"
 

@@ -162,14 +162,17 @@ class Running:
     until: float
     replies: list[Reply] = field(default_factory=list)
     _begun: list[PendingCall | Reply] = field(default_factory=list)
-    """The requests that are not in `replies` yet, in order: writes that are running, and refusals."""
+    """The requests whose answers are not in `replies` yet, in order: writes that are running, and refusals."""
     left: dict[str, str] = field(default_factory=dict)
-    """What is left of the company's rate limit: the headers of the last request that was counted against it."""
+    """The rate limit headers of the last request of the batch that was counted. They say what is left of the
+    company's limit.
+    """
     _bytes: int = 0
     """The bytes of the answers so far."""
     _over: Problem | None = None
-    """The error with which all later requests of the batch are refused, because an answer was too large. They must
-    not run: a client may repeat all requests from the first refusal on.
+    """The error with which all later requests of the batch are refused, because an answer was too large.
+
+    No later request may run, because a client may repeat all requests from the first refusal on.
     """
 
     async def add(self, place: int, sub_request: SubRequest) -> None:
@@ -306,8 +309,8 @@ async def _load(bodies: LargeBodies, batch: Call, body: object) -> Loaded:
 
 
 def _measured(body: dict[str, object]) -> Loaded:
-    """Check the size of the body of one request of a large batch, and return the body. Raise Problem if the body
-    is too large.
+    """Check the size of one request's body, and return the body. This is for requests of a large batch. Raise
+    Problem if the body is too large.
     """
     size = len(canonical(body))
     if size > MAX_BODY:

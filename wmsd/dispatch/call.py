@@ -1,4 +1,4 @@
-"""The classes for a request that an interface passes to the dispatcher, and for the answer."""
+"""The classes for a request that an interface passes to the dispatcher, and for the dispatcher's answer."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import field
@@ -11,7 +11,7 @@ from wmsd.contract.context import Caller, Company
 from wmsd.contract.operation import Operation
 
 MOST_KEPT: Final = 8 * 1024
-"""How many bytes of each body the request history stores. The same limit applies to answers that refuse
+"""How many bytes of each body the request history stores. It stores bodies of requests, and of answers that refuse
 a request.
 """
 
@@ -69,8 +69,8 @@ class Call:
     session: str | None = None
     """The secret of a person's browser session, sent instead of a token."""
     is_tried: bool = False
-    """True if a person tries out a request of a program in the browser. The request then counts as a request of a
-    program.
+    """True if a person tries out an API request in the browser. The request then counts as a request of a program,
+    not of a page.
     """
     asks_by_itself: bool = False
     """True if an open page sends the request automatically, without an action of the person."""
@@ -83,8 +83,8 @@ class Call:
     takes_pieces: bool = False
     """True if the answer can be sent in pieces."""
     is_brief: bool = False
-    """True if lists shorten fields that can be large. For example, an order then has the number of its lines
-    instead of the lines.
+    """True if lists return a short form of fields that can be large. For example, an order then has the number of
+    its lines instead of the lines.
     """
     agent: str = ""
     """The name of the calling program, as the program states it."""
@@ -92,13 +92,13 @@ class Call:
     operator: str | None = None
     idempotency_key: str | None = None
     key_suffix: str = ""
-    """A text that is added to the idempotency key of a batch or a mutation. Each request inside has another text,
-    and so its own key. A client's own key can never end with such a text.
+    """A text that is added to the idempotency key of a batch or a mutation, to get a separate key for each request
+    inside. The key that a client sends can never end with such a text.
     """
     cursor_epoch: str | None = None
     """The epoch of the company's history in the decoded cursor; None if the request has no cursor."""
     cursor_began: str | None = None
-    """The start parameters of the list, in the form that cursors contain. None if the list has no start
+    """The start parameters of the list, in the form in which a cursor contains them. None if the list has no start
     parameters.
     """
     if_match: str | None = None
@@ -106,10 +106,10 @@ class Call:
     caller: Caller | None = None
     """The caller, set after admission."""
     tenant: Company | None = None
-    """The company that the caller was admitted to."""
+    """The company that the request uses, set after admission."""
     known: tuple[Caller, Company] | None = None
-    """The caller, and the company that the caller has named and may use. Set as soon as both are known, even if
-    the operation is refused later.
+    """The caller, and the company that the request names and the caller may use. It is set as soon as both are
+    known, even if the operation is refused later.
     """
     sent: bytes = b""
     """The first bytes of a JSON body, as the client sent them."""
@@ -126,20 +126,20 @@ class Call:
     counted: tuple[str, int] | None = None
     """The key and the limit of the rate limit window in which this call was counted."""
     counted_before: Sequence[str] = ()
-    """A page has sent reads to prepare this write. These are the keys of the rate limit windows that counted the
+    """A page may send reads to prepare this write. These are the keys of the rate limit windows that counted the
     reads.
     """
     is_counted: bool = False
-    """True if the rate limit has already counted this call. The first request of a batch is counted together with
-    the batch.
+    """True if the rate limit has already counted this call. This is the case for the first request of a batch,
+    because it is counted together with the batch.
     """
     has_headers: bool = True
-    """True if the caller receives the headers of the answer. A GraphQL client does not receive the headers of the
-    single operations.
+    """True if the caller receives the headers of the answer. A GraphQL client receives no headers for the single
+    operations of its document.
     """
     is_inner: bool = False
-    """True if the call is part of another request. Its refusal then does not count against the client's address,
-    because the refusal of the other request counts.
+    """True if the call is part of another request, such as a batch. If the call is refused, only the refusal of
+    the whole request counts against the client's address.
     """
 
     @property
@@ -154,7 +154,9 @@ class Reply:
     body: bytes
     headers: dict[str, str]
     pieces: Callable[[], AsyncIterator[Piece]] | None = None
-    """Reads the body in pieces if the body is too large to be read in one step. `body` is then empty."""
+    """A function that reads the body in pieces if the body is too large to be read in one step. `body` is then
+    empty.
+    """
 
 
 def refusal(problem: Problem, headers: Mapping[str, str] | None = None) -> Reply:

@@ -1,9 +1,9 @@
-"""Lists that are read by cursor, when a company's history has several epochs (decisions, section 11). A restore
-begins a new epoch.
+"""Reads a page of a list by cursor, although the company's history may have several epochs (decisions, section
+11). A restore begins a new epoch.
 
-If a cursor is from another epoch, a list of current records starts from the beginning. Therefore the reader gets
+If a cursor is from an earlier epoch, a list of current records starts from the beginning. So the client gets
 everything that has changed. A list of history, such as events, refuses the cursor, because the server cannot know
-which of the lost events the reader has seen. The refusal contains a new cursor, which continues where the history
+which of the lost events the client has seen. The refusal contains a new cursor, which continues where the history
 was cut.
 """
 
@@ -28,7 +28,7 @@ def walk(
     """Return a page of a company's list, and the name of the company's current epoch.
 
     Raise Problem (422) if a list of history cannot continue at the requested position, because the history was cut
-    meanwhile.
+    after the client got its cursor.
     """
     assert company is not None
     operation, epoch = call.operation, epochs.current(tx)
@@ -48,7 +48,7 @@ def walk(
 def _position(tx: Transaction, call: Call, position: int, epoch: str) -> int:
     """Return the position at which the page begins. `epoch` is the company's current epoch.
 
-    Raise PlaceGone if the position is in a list of history that was cut after the cursor was created.
+    Raise PlaceGone if this is a list of history, and the history was cut after the client got its cursor.
     """
     if call.cursor_epoch in (None, epoch):
         return position

@@ -59,10 +59,10 @@ def settable(operation: Operation, document: Mapping[str, Any]) -> dict[str, Any
 
 
 def _position(signer: CursorSigner, call: Call, query: CursorQuery, company: Company | None) -> int:
-    """Return the position in the cursor, or 0 if there is no cursor. Raise Problem (422) if the cursor does not
-    match the request.
+    """Return the position that the query's cursor contains, or 0 if there is no cursor. Raise Problem (422) if the
+    cursor does not match the request.
 
-    Store the epoch and the start parameters of the cursor in `call`.
+    Also store two values of the cursor in `call`: its epoch, and the parameters with which its list began.
     """
     begins = query.beginning()
     if query.cursor is None:
@@ -91,8 +91,10 @@ def operator_id(text: str | None) -> int | None:
 
 
 def may_have_more(problem: Problem) -> bool:
-    """Return True if wmsd should look for further errors, such as codes that no record has. `problem` has the
-    format errors. wmsd stops at a hundred errors.
+    """Return True if wmsd should look for further errors, such as an unknown code. `problem` has the format errors
+    that were already found.
+
+    After a hundred errors, wmsd does not look for more.
     """
     return problem.code == "VALIDATION_FAILED" and sum(map(len, problem.errors.values())) < MOST_LISTED
 

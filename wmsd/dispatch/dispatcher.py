@@ -253,8 +253,8 @@ class Dispatcher:
     async def _decode(
         self, call: Call, caller: Caller | None, company: Company | None, loaded: Loaded | None
     ) -> dict[str, Any]:
-        """Return the arguments of the action. Raise Problem with all format errors of the request, and with the
-        errors of its references to other records.
+        """Return the arguments of the action. Raise Problem with all errors of the request: wrong formats, and
+        wrong references to records.
         """
         try:
             return await self._beside(call, loaded, lambda: decode(call, company, loaded, self._signer))

@@ -1,8 +1,8 @@
 """Freezes a company that is being moved: reads work as before, and changes are refused.
 
 `platform.db` says whether a company is frozen, and wmsd checks this when it admits a request. A request that was
-admitted before the freeze may still be running. `Freezes` refuses the change of such a request, or makes the
-freeze wait until the request ends.
+admitted before the freeze may still be running. If it wants to change something, `Freezes` refuses the change, or
+makes the freeze wait until the request ends.
 """
 
 from collections import Counter
@@ -46,7 +46,9 @@ def freeze_sentence(code: str, since: str, now: datetime) -> str:
 
 
 class Freezes:
-    """The freezes that began in this process. They also stop requests that were admitted before the freeze."""
+    """The freezes that began in this process. They also stop changes by requests that were admitted before the
+    freeze.
+    """
 
     def __init__(self) -> None:
         self._since: dict[int, str] = {}
@@ -67,7 +69,7 @@ class Freezes:
 
     @contextmanager
     def flow(self, company: Company) -> Iterator[None]:
-        """Make a freeze of the company wait until this context ends. Use this for an operation that waits for
+        """Keep the company from being frozen until this context ends. Use this for an operation that waits for
         something outside the database before it writes. Raise Problem (503) if the company is already frozen.
         """
         self.check(company)

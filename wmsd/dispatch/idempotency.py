@@ -1,8 +1,8 @@
 """Idempotency-Key: stores the answer of a writing request, and returns it when the client repeats the request.
 
-Decisions, section 8. The answer is stored in the same transaction as the change, so a crash keeps both or neither.
-The writer runs one unit of work after the other. Therefore a repetition that arrives at the same time finds the
-stored answer.
+Decisions, section 8. The answer is stored in the same transaction as the change, so a crash never keeps only one
+of them. The writer runs units of work one by one. Therefore a repetition that arrives during the first request
+finds the stored answer.
 
 A flow is an operation that waits for something outside the database before its last unit of work. Until this unit
 ends, the flow locks its key, so that a repetition waits too.
@@ -144,8 +144,8 @@ def with_cut(tx: Transaction, reply: Reply) -> Reply:
 class Claims:
     """The idempotency keys of running flows. A flow is an operation that waits for something outside the database.
 
-    The keys are in memory, because only one server uses the files. A crash ends all flows before they have written
-    a change or stored an answer, so a repetition starts from the beginning.
+    The keys are in memory, because only one server uses the files. A flow stores its change and its answer only at
+    its end. So after a crash, a repetition starts from the beginning.
     """
 
     def __init__(self) -> None:

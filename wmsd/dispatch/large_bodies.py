@@ -41,7 +41,9 @@ class ByteBudget:
     _held: Counter[str] = field(default_factory=Counter)
 
     def hold(self, company: str, size: int) -> None:
-        """Count `size` more bytes of the company. Raise Problem (503) if this would exceed a limit."""
+        """Count `size` more bytes of the company. If this exceeds a limit, do not count them, and raise Problem
+        (503).
+        """
         own = self._held[company] + size
         if own > self.of_a_company or (own > self.fair and self._held.total() + size > self.in_all):
             raise unavailable(f"Too many {self.what} at the same time; send them one after the other.", 2)

@@ -10,7 +10,9 @@ from wmsd.dispatch.call import Call
 LONGEST = 500
 """wmsd sends the header only if the query has at most this many characters. The page number is not counted."""
 PLAIN: Final = re.compile(r"[\w.~-]*", re.ASCII)
-"""Text that needs no quoting in an address. This check skips the quoting, which is slow, for most texts."""
+"""A pattern for text that needs no quoting in an address. wmsd calls the slow quoting function only for other
+text.
+"""
 PLAIN_PATH: Final = re.compile(r"[\w.~/-]*", re.ASCII)
 
 
@@ -19,7 +21,9 @@ def last_page_of(total: int, query: PageQuery) -> int:
 
 
 def page_links(call: Call, total: int, query: PageQuery) -> str | None:
-    """Return links to the first, previous, next and last page. Leave out pages that do not exist."""
+    """Return the value of the Link header: links to the first, previous, next and last page. Omit pages that do
+    not exist.
+    """
     last = last_page_of(total, query)
     pages = {"first": 1, "prev": min(query.page - 1, last), "next": query.page + 1, "last": last}
     return _links(call, "page", {name: page for name, page in pages.items() if 1 <= page <= last})

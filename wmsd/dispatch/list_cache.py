@@ -31,8 +31,9 @@ class _Kept(NamedTuple):
 
 
 def place_of(call: Call, company_id: int) -> Place | None:
-    """Return the cache key of the call. Return None if wmsd does not cache the answer: it caches only lists for
-    whose answer the company's file is enough.
+    """Return the cache key of the call, or None if its answer must not be cached.
+
+    wmsd caches only lists that depend on nothing but the company's file and the address.
     """
     operation = call.operation
     if operation.answer not in ("page", "cursor") or operation.scope != "company" or operation.needs is not None:
@@ -48,7 +49,7 @@ class KeptLists:
     """The most recently used pages of lists. A page is cached when it is requested for the second time.
 
     An outdated page stays until a newer one replaces it or the cache is full. Some clients read each page only
-    once. For these clients, caching at the first request would cost a tenth more time.
+    once. Caching their pages would make these requests slower by a tenth.
     """
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:

@@ -1,4 +1,4 @@
-"""Masks the secrets in what wmsd stores of a request. Everything that may be a secret is masked; masking too much
+"""Masks the secrets in stored requests and answers. Everything that may be a secret is masked; masking too much
 does no harm.
 
 The stored text is as the client sent it and may be cut off. Therefore bodies are searched as text and not parsed.
@@ -24,9 +24,9 @@ WORDS: Final = (
     *("secret", "passw", "passphrase", "passcode", "pwd", "token", "credential", "cookie", "authorization"),
     *("authorisation", "apikey", "accesskey", "privatekey", "signature"),
 )
-"""A field holds a secret if its name contains one of these words, ends with a text in ENDS, or is in NAMES. Only
-the letters and digits of a name are compared. The word "key" is not in this list, because it often names a record:
-`external_key`, `sort_key`.
+"""A field holds a secret if its name contains one of these words. It also holds a secret if the name ends with a
+text in ENDS, or is in NAMES. Only the letters and digits of a name are compared. The word "key" is not in this
+list, because it often names a record: `external_key`, `sort_key`.
 """
 ENDS: Final = (
     *("auth", "bearer", "pass", "pin", "authkey", "encryptionkey", "hmackey", "licensekey", "masterkey"),
@@ -67,7 +67,7 @@ GRAPHQL_TEXT: Final = re.compile(
 GRAPHQL_VALUE: Final = re.compile(
     r"(\bfound:? |\bcannot represent [^:]{0,200}: |\bUnexpected \w{1,40}+:? ).*+", re.DOTALL
 )
-"""The parts of graphql-core's messages that repeat values of the request."""
+"""The parts of graphql-core's error messages that may quote values of the request."""
 GRAPHQL_NAME: Final = re.compile(r"\b(\w++)[\s,]*+:")
 QUOTED: Final = tuple(f'{name}"' for name in (*ENDS, *NAMES, *ADDRESSES))
 DOCUMENT: Final = "query"
@@ -182,8 +182,10 @@ def _address(value: str) -> str:
 
 
 def address(sent: str) -> str:
-    """Return a web address without user name and password, and with the part after the host masked. Return MASK if
-    there is an @ after the host, because the real host may then come after it.
+    """Remove the user name and the password from a web address, and mask the part after the host.
+
+    Return MASK if there is an @ after the host: the text before this @ may be a password, and the real host may
+    come after it.
     """
     found = ADDRESS.match(sent)
     if found is None or "@" in found["rest"]:
@@ -214,8 +216,10 @@ def document(query: str) -> str:
 
 
 def _uses_secrets(sent: str) -> bool:
-    """Return True if all variables of the GraphQL request `sent` must be masked. This is so if its document uses a
-    field that holds secrets. It is also so if the document cannot be read, because `sent` is cut off.
+    """Return True if all variables of the GraphQL request `sent` must be masked.
+
+    They must be masked if its document uses a field that holds secrets. They must also be masked if `sent` is cut
+    off, because the document cannot be read.
     """
     try:
         query = json.loads(sent)[DOCUMENT]
@@ -225,7 +229,9 @@ def _uses_secrets(sent: str) -> bool:
 
 
 def message(sentence: str) -> str:
-    """Return an error message of graphql-core. Mask the values of the document that the message repeats."""
+    """Return an error message of graphql-core. Values that the message quotes from the GraphQL document are
+    masked.
+    """
     before, value, rest = sentence.partition("Value ")
     if "does not exist" in rest:
         sentence = f"{before}{value}{MASK} does not exist{rest.rpartition('does not exist')[2]}"
@@ -233,7 +239,9 @@ def message(sentence: str) -> str:
 
 
 def graphql_answer(beginning: str) -> str:
-    """Return the start of a GraphQL response. Mask the values of the document that its error messages repeat."""
+    """Return the start of a GraphQL response. Its error messages may quote values from the GraphQL document; these
+    values are masked.
+    """
     shown = _replaced(beginning, {"message": _message}.get)
     return ADDRESS_TEXT.sub(lambda found: _address(found[0]), shown)  # a GraphQL field may have any name
 

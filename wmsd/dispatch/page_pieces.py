@@ -17,7 +17,7 @@ BEGINNING: Final = b'{"data":['
 
 
 class Some(NamedTuple):
-    """The records that one step has read. A page that is too large for one answer needs several steps."""
+    """The records that one step has read. A page needs several steps if it is too large to be read at once."""
 
     records: str
     left: Sequence[int]
@@ -31,7 +31,7 @@ ReadSome = Callable[[Sequence[int]], Awaitable[Some]]
 
 def in_pieces(reply: Reply, ids: Sequence[int], read: ReadSome) -> Reply:
     """Return an answer that sends the records with these `ids` in pieces, and reads each piece with `read`.
-    `reply` is the answer to the same request, but without records.
+    `reply` is the answer to the same request, but without any records.
     """
     assert reply.body.startswith(BEGINNING)
     headers = {"Link": reply.headers["Link"]} if "Link" in reply.headers else {}  # no ETag: it is for no records
@@ -39,8 +39,8 @@ def in_pieces(reply: Reply, ids: Sequence[int], read: ReadSome) -> Reply:
 
 
 async def _pieces(end: bytes, ids: Sequence[int], read: ReadSome) -> AsyncIterator[Piece]:
-    """Yield the pieces of the answer. Leave out records that were deleted after the request began. Raise Problem
-    if `read` does. `end` is the text of the answer after the records.
+    """Yield the pieces of the answer. Records that were deleted after the request began are missing in them. Raise
+    the errors of `read`. `end` is the text of the answer after the records.
     """
     before = BEGINNING
     while ids:
@@ -53,7 +53,7 @@ async def _pieces(end: bytes, ids: Sequence[int], read: ReadSome) -> AsyncIterat
 
 
 def read_some(tx: Transaction, operation: Operation, inputs: Mapping[str, Any], ids: Sequence[int]) -> Some:
-    """Return the first of the records with these `ids`, as many as one step reads. The filters of the query have
+    """Read as many records with these `ids` as one step reads, from the first id on. The filters of the query have
     already selected the ids, so they are not applied again.
     """
     began, query = time.thread_time(), inputs["query"]
@@ -64,7 +64,9 @@ def read_some(tx: Transaction, operation: Operation, inputs: Mapping[str, Any], 
 
 
 def whole_page(tx: Transaction, operation: Operation, query: PageQuery) -> Page:
-    """Return a page with all its records, whatever their size. This is for commands, where no client waits."""
+    """Return a page with all its records, whatever their size. Only commands use this, because a client would have
+    to wait too long.
+    """
     page: Page = operation.action(tx, query)
     records, left = [page.records], page.ids[page.number :]
     while left:

@@ -1,8 +1,10 @@
 """Checks the conditions that a request states in its headers or its query.
 
-ETag, If-Match and If-None-Match (RFC 9110, sections 8.8.3, 13.1.1 and 13.1.2): wmsd changes a record only if the
-record has not changed since the client read it. wmsd does not send an answer that the client already has. If a
-client asks for the changes since a time, this time must not be in the future.
+The headers are If-Match and If-None-Match, which contain ETags (RFC 9110, sections 8.8.3, 13.1.1 and 13.1.2). With
+If-Match, wmsd changes a record only if the record has not changed since the client read it. With If-None-Match,
+wmsd does not send an answer that the client already has.
+
+A query may ask for the changes since a time. This time must not be in the future.
 """
 
 import hashlib
@@ -20,13 +22,13 @@ from wmsd.db.sql.change_sequence import last_moment
 from wmsd.dispatch.call import Call, Reply
 
 COMPRESSED: Final = "-gzip"
-"""The end of a compressed answer's ETag. The bytes of a compressed answer differ, so its ETag must differ too
-(section 8.8.3.3).
+"""The suffix of a compressed answer's ETag. Its ETag must differ from that of the uncompressed answer, because the
+bytes differ (section 8.8.3.3).
 """
 TAG: Final = re.compile(r'(?:W/)?"?([0-9a-f]+)(?:[-;](?:gzip|br|zstd|deflate))?"?')
-"""An ETag of wmsd, also in the forms that proxies and clients send back. nginx makes the ETag weak when it
-compresses an answer, Apache adds the name of the compression, and some clients leave out the quotation marks. All
-these forms name the same state of the record.
+"""A pattern for an ETag of wmsd, also in the forms that proxies and clients send back. nginx makes the ETag weak
+when it compresses an answer. Apache adds the name of the compression. Some clients leave out the quotation marks.
+All these forms identify the same state of the record.
 """
 CHANGED: Final = "The record has changed since it was read. Read it again and repeat the change."
 UNKNOWN: Final = "If-Match has no ETag of this server. Send the ETag that came with the record."
@@ -42,8 +44,9 @@ def etag_of(body: bytes) -> str:
 
 
 def weak_etag(text: str) -> str:
-    """Return the weak ETag of a list. Its hash function is fifty times faster than the one of `etag`, but lists
-    with the same hash can be forged. This does no harm, because no write depends on this ETag.
+    """Return the weak ETag of a list. Its hash function is fifty times faster than that of `etag`, but is not safe
+    against forgery: an attacker can create lists with the same hash. This does no harm, because no write depends
+    on this ETag.
     """
     return f'W/"{xxh3_128_hexdigest(text.encode())}"'
 
@@ -61,9 +64,9 @@ def _digests(header: str) -> list[str]:
 
 
 def unchanged(if_none_match: str | None, reply: Reply) -> Reply | None:
-    """If the client already has this answer, return an answer with the status 304, otherwise None.
+    """If the client already has this answer, return an answer with the status 304. Otherwise return None.
 
-    The 304 answer has the ETag that the client has sent. For reads, a match of weak ETags is enough (section
+    The 304 answer has the ETag that the client has sent. For reads, it is enough that weak ETags match (section
     8.8.3.2).
     """
     if if_none_match is None or reply.status != 200 or "ETag" not in reply.headers:
@@ -76,10 +79,11 @@ def unchanged(if_none_match: str | None, reply: Reply) -> Reply | None:
 
 
 def check(tx: Transaction, call: Call, inputs: Mapping[str, Any]) -> None:
-    """Check the If-Match header. Raise Problem (412) if the header lacks the record's current ETag. Raise Problem
-    (404) if the record does not exist.
+    """Check the If-Match header. Raise Problem (412) if the header does not contain the record's current ETag.
+    Raise Problem (404) if the record does not exist.
 
-    The parameters of the path select the record, together with the caller, company or site of the operation.
+    The record is found by the path parameters of the request, and by the operation's caller, or its company or
+    site.
     """
     precondition = call.operation.precondition
     if call.if_match is None or precondition is None:
@@ -95,8 +99,8 @@ def check(tx: Transaction, call: Call, inputs: Mapping[str, Any]) -> None:
 def check_since(tx: Transaction, query: object, company: Company | None) -> None:
     """Raise Problem (422) if the list asks for changes since a time in the future.
 
-    A client that keeps a copy of the list would miss all changes until that time. A time up to the company's last
-    change is always allowed, even if the clock was set back since.
+    Otherwise a client that keeps a copy of the list would miss all changes until that time. A time up to the
+    company's last change is always allowed, even if the clock was set back after that change.
     """
     if not isinstance(query, Query) or not (sent := query.model_fields_set & Query.SINCE):
         return

@@ -1,7 +1,8 @@
 """The audit entries for the changes that people make to the records of a company.
 
-The company's file has the record, so the change is written there first, and then to the audit in `platform.db`.
-Changes by programs are not audited: events and ledgers record them, and a person could not read so many entries.
+The record is in the company's file, and the audit is in `platform.db`. wmsd first writes the change to the
+company's file, and then the audit entry. Changes by programs are not audited: events and ledgers record them, and
+a person could not read so many entries.
 """
 
 import asyncio
@@ -108,7 +109,9 @@ async def write_audit_entry(platform: Database, entry: Entry, actor: Actor | Non
 
 @dataclass(slots=True)
 class Noted:
-    """The audit entry that a unit of work creates. If the unit runs again, it replaces the entry."""
+    """The audit entry that a unit of work creates. If the unit of work runs again, the new entry replaces the old
+    one.
+    """
 
     entry: Entry | None = None
 
@@ -123,9 +126,10 @@ class RecordAudit:
         self._under_way: set[asyncio.Task[Any]] = set()
 
     def after(self, begun: Awaitable[Result], noted: Noted, actor: Actor) -> Awaitable[Result]:
-        """Wait for the unit of work `begun`, write the audit entry that it has set in `noted`, and return its
-        result. The result is returned even if the entry cannot be written, because the change is already
-        committed.
+        """Wait for the unit of work `begun`, which sets an audit entry in `noted`. Write this entry, and return
+        the result of the unit of work.
+
+        The result is returned even if the entry cannot be written, because the change is already committed.
         """
 
         async def work() -> Result:

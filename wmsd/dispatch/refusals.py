@@ -39,14 +39,14 @@ class Refusals:
         self._shortages = RepeatedFailures(LOG, (RuntimeError,))
 
     def note_admitted(self) -> None:
-        """Note that `platform.db` can be read, because a caller was admitted. If the log has a failure to read the
-        file, log that the failure is over.
+        """Note that `platform.db` can be read, because a caller was admitted. If an earlier failure to read it was
+        logged, log that the failure is over.
         """
         self._told.over(READS_OF_PLATFORM)
 
     def note_answered(self, call: Call) -> None:
-        """Note that the file of this call works, because the call was answered. If the log has a failure of the
-        file, log that the failure is over.
+        """Note that the file of this call works, because the call was answered. If an earlier failure of this file
+        was logged, log that the failure is over.
         """
         self._told.over(_use(call))
 
@@ -80,16 +80,16 @@ class Refusals:
 
 
 def _may_read(call: Call) -> bool:
-    """Return True if the caller has the ability to read the records of the operation. The operation itself may
-    need another ability.
+    """Return True if the caller has the ability to read the kind of records that the operation uses. This may
+    differ from the ability that the operation itself needs.
     """
     ability, caller = call.operation.ability, call.caller
     return ability is not None and caller is not None and ability_to_read(ability) in caller.abilities
 
 
 def broken_off(may_have_written: bool) -> Problem:
-    """Return the Problem for a request that a shortage of memory, threads or open files has stopped.
-    `may_have_written` is True if the request may have changed something before it stopped.
+    """Return the Problem for a request that was stopped by a shortage of memory, threads or open files.
+    `may_have_written` is True if the request may have changed something before it was stopped.
     """
     if may_have_written:
         return Problem("OUTCOME_UNKNOWN", f"{SHORT_IN_BETWEEN} {MAY_HAVE_HAPPENED}")
@@ -97,7 +97,9 @@ def broken_off(may_have_written: bool) -> Problem:
 
 
 def _use(call: Call) -> str:
-    """Return the log text for a failure of the file that this call uses, such as `writes to company 7 fail`."""
+    """Return the log text for a failure of the file that this call uses, such as `writes to company 7 fail`. It
+    identifies the failure, so that its end can be logged too.
+    """
     if call.tenant is None and call.operation.scope == "company":
         return READS_OF_PLATFORM
     use = "writes to" if call.operation.writes else "reads of"

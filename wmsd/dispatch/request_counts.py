@@ -27,8 +27,8 @@ class RequestCounts:
         self._clock = clock
         self._unwritten: Counter[int] = Counter()
         self._since: dict[int, str] = {}
-        """The time of each company's first request since the server started. The table stores this time only in a
-        company's first row, which never gets another time.
+        """The time of each company's first request since the server started. It is written only with the first
+        count of a company. Later counts do not change the time in the table.
         """
         self._moving = asyncio.Lock()
         """Locked while counts are moved to the table, so that `read` includes each count exactly once."""
@@ -39,8 +39,8 @@ class RequestCounts:
         self._unwritten[company_id] += 1
 
     async def write(self) -> None:
-        """Write the counts to `platform.db`. The write continues even if the caller is cancelled. Otherwise the
-        next call could write the same counts again.
+        """Write the counts to `platform.db`. The write continues even if the caller is cancelled, so that no count
+        is written twice.
         """
         await asyncio.shield(self._write())
 

@@ -20,8 +20,10 @@ SURFACES: Final = (
     *("rest_v1", "rest_v2", "graphql", "kernel", "transports", "health"),
     *("pages", "guide", "files", STREAMS, OTHER),
 )
-"""The parts of wmsd that receive requests. The duration of an event stream is not a response time, because the
-stream stays open as long as its page.
+"""The parts of wmsd that receive requests.
+
+Event streams are a part of their own, because an event stream stays open as long as its page. Its duration is not
+a response time.
 """
 BEGINNINGS: Final = (
     ("/api/v2", "rest_v2"),
@@ -37,7 +39,9 @@ BEGINNINGS: Final = (
     ("/{anything", OTHER),
     ("/metrics", OTHER),
 )
-"""The beginnings of the address templates of each surface. Every other template belongs to a page."""
+"""The beginnings of the address templates of each surface. A template with none of these beginnings belongs to a
+page.
+"""
 
 
 class Counted:

@@ -1,10 +1,10 @@
-"""Starts this program again in a separate process for additional work. The server has priority: the kernel gives
-the process less processor time, and ends it first when memory runs out.
+"""Starts this program again in a separate process, for work beside the server. The server has priority: the kernel
+gives the process less processor time, and ends it first when memory runs out.
 
 Users decide how large some work is, such as an import. A process for such work also has limits (`Limits`). The
-server sets these limits right after the start of the process. They are not options of the command, because an
-option can be forgotten. They are not set between fork and exec, because running code there is unsafe in a process
-with threads.
+server sets them right after the start of the process. They are not options of the command, because an option can
+be forgotten. They are not set between fork and exec, because it is unsafe to run code there in a process with
+threads.
 """
 
 import asyncio
@@ -22,11 +22,12 @@ from wmsd.host import own_program
 
 LOG = logging.getLogger("wmsd.serve")
 NICE: Final = 5
-"""How much lower the priority of the process is. It gets a third of the server's share when both want the
-processor. With a smaller share, an import would hold the lock of its company's file too long on a busy machine.
+"""How much lower the priority of the process is. The process gets a third of the server's share when both need the
+processor. With a smaller share, an import would lock its company's file too long on a busy machine.
 """
 FIRST_TO_END: Final = 1000
-"""The highest value of oom_score_adj (proc_pid_oom_score_adj(5)). The kernel ends this process before any other.
+"""The highest value of oom_score_adj (proc_pid_oom_score_adj(5)). If memory runs out, the kernel ends a process
+with this value first.
 """
 GRACE_SECONDS: Final = 5
 """A process that uses up its processor time is first asked to end. After this many more seconds of processor time,
@@ -34,19 +35,20 @@ it is killed.
 """
 LOOK_SECONDS: Final = 1.0
 AT_ITS_LIMIT: Final = 0.97
-"""A process that uses more than this share of its memory limit counts as out of memory. Otherwise it could
-continue for minutes, because small pieces of memory are still available.
+"""A process that uses more than this share of its memory limit counts as out of memory. Near the limit, small
+pieces of memory are still available, so the process could continue for minutes.
 """
 OUT_OF_MEMORY: Final = (signal.SIGKILL, signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS)
-"""The signals that can end a process that has no memory left: the kernel kills it, or a library aborts. Python
-then cannot report the error.
+"""The signals that can end a process that has no memory left. The kernel kills the process, or a library aborts
+it. Python then cannot report the error.
 """
 SAYS_SO: Final = ("MemoryError", "memory allocation of", "Cannot allocate memory", "out of memory")
 
 
 class Limits(NamedTuple):
-    """The limits of a process. `data_bytes` is the memory that the process may write (RLIMIT_DATA). RLIMIT_AS
-    would also count the files that SQLite has mapped. `cpu_seconds` is the processor time of all threads.
+    """The limits of a process. `data_bytes` is the memory that the process may write (RLIMIT_DATA). RLIMIT_AS is
+    not used, because it also counts the files that SQLite has mapped. `cpu_seconds` is the processor time of all
+    threads.
     """
 
     data_bytes: int
@@ -54,7 +56,7 @@ class Limits(NamedTuple):
 
 
 async def start(command: Sequence[str], limits: Limits | None = None, **pipes: Any) -> asyncio.subprocess.Process:
-    """Start a process with a lower priority than the server. `limits` are its limits, if any.
+    """Start a process with a lower priority than the server. `limits` are its limits, or None.
 
     `pipes` are passed to `create_subprocess_exec`. Raise OSError if the process cannot be started.
     """
@@ -73,7 +75,7 @@ async def start(command: Sequence[str], limits: Limits | None = None, **pipes: A
 
 def _with_children(pid: int) -> Iterator[int]:
     """Yield the ids of the process and its children. A packed program starts as one process and continues in a
-    child. The child inherits the limits of its parent, unless it started before they were set.
+    child process. If the child started before the limits of its parent were set, the child did not inherit them.
     """
     yield pid
     with suppress(OSError):
@@ -93,9 +95,10 @@ async def ended(
     process: asyncio.subprocess.Process, limits: Limits, longest: float, charge: Callable[[float], None]
 ) -> int:
     """Wait for the end of the process, and return its exit code. Kill the process if it has used up its memory.
-    Raise TimeoutError after `longest` seconds.
+    Raise TimeoutError if it has not ended after `longest` seconds.
 
-    `charge` is called about every second with the processor seconds that were used since the last call.
+    `charge` is called about every second. Its parameter is the processor time in seconds that the process has used
+    since the last call.
     """
     until, looks, charged = asyncio.get_running_loop().time() + longest, 0, 0.0
     while True:
@@ -116,7 +119,9 @@ async def ended(
 
 
 def _data_bytes(pid: int) -> int:
-    """Return the memory of the process that RLIMIT_DATA limits, in bytes. Return 0 if the process has ended."""
+    """Return the memory of the process to which RLIMIT_DATA applies, in bytes. Return 0 if the process has
+    ended.
+    """
     try:
         status = Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace")
     except OSError:
@@ -136,7 +141,9 @@ def _cpu_seconds(pid: int) -> float:
 
 
 def ran_out_of_memory(code: int, said: Sequence[str]) -> bool:
-    """Return True if a process with this exit code and these lines on standard error had too little memory."""
+    """Return True if a process with the exit code `code` had too little memory. `said` are its last lines on
+    standard error.
+    """
     return -code in OUT_OF_MEMORY or any(words in line for line in said for words in SAYS_SO)
 
 

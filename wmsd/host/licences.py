@@ -40,8 +40,8 @@ class Component:
 
 
 def components() -> list[Component]:
-    """Return the components, sorted by name. Raise FileNotFoundError if the installation is neither a checkout nor
-    an executable.
+    """Return the components, sorted by name. Raise FileNotFoundError if this program is not a checkout and not an
+    executable.
     """
     if PACKED.is_file():
         return [Component(**each) for each in json.loads(PACKED.read_text(encoding="utf-8"))]
@@ -49,7 +49,7 @@ def components() -> list[Component]:
 
 
 def packed(found: Iterable[Component]) -> bytes:
-    """Return the content of the file `PACKED`, for these components."""
+    """Return these components as the content of the file `PACKED`."""
     return json.dumps([asdict(each) for each in sorted_by_name(found)], ensure_ascii=False).encode()
 
 
@@ -87,7 +87,7 @@ def _is_licence(parts: Sequence[str]) -> bool:
 
 
 def _licence(distribution: Distribution, text: str) -> str:
-    """Return the most exact name that a package states for its licence."""
+    """Return the licence that the package states: an SPDX expression if possible, otherwise a less exact name."""
     metadata = distribution.metadata
     said = [value for field in ("License-Expression", "License") for value in metadata.get_all(field) or ()]
     classifiers = metadata.get_all("Classifier") or ()

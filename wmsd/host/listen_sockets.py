@@ -32,8 +32,8 @@ def try_listening(listen: str) -> None:
 def listeners(host: str, port: int) -> list[socket.socket]:
     """Return a socket for each address of the host. Raise OSError or UnicodeError if an address cannot be used.
 
-    `::` means every address of the machine, including IPv4. IPv4 has a separate socket. In a shared socket, IPv4
-    callers would have IPv6 addresses, which settings such as server.trusted_proxies do not contain.
+    `::` means every address of the machine, including IPv4. IPv4 has a separate socket. A shared socket shows IPv4
+    callers with IPv6 addresses, which settings such as server.trusted_proxies do not contain.
     """
     made: list[socket.socket] = []
     with ExitStack() as closing:

@@ -25,7 +25,7 @@ ENDED: Final = "Z"
 
 
 async def reap_orphans() -> None:
-    """Reap orphans, forever, if this process is their parent. Otherwise return, because process 1 of the system
+    """Reap orphans, forever, if this process becomes their parent. Otherwise return: the system's own process 1
     reaps them.
     """
     if os.getpid() != 1:

@@ -1,4 +1,4 @@
-"""How this program starts itself again, for work in a separate process."""
+"""Starts this program again, for work in a separate process."""
 
 import os
 import sys
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 UNPACKED: Final = "_PYI_"
-"""The prefix of the environment variables that PyInstaller sets when the one-file program unpacks itself."""
+"""The prefix of environment variables that PyInstaller sets when the one-file program unpacks itself."""
 OWN: Final = ("WMSD_", "PYINSTALLER_", UNPACKED)
 LIBRARIES: Final = "LD_LIBRARY_PATH"
 Packing = Literal["sources", "file", "folder"]
@@ -44,13 +44,13 @@ def is_packed() -> bool:
 
 
 def environment() -> Mapping[str, str]:
-    """Return the environment for starting this program again, so that a packed program unpacks itself again."""
+    """Return the environment for starting this program again. It makes a packed program unpack itself again."""
     return {**os.environ, "PYINSTALLER_RESET_ENVIRONMENT": "1"}
 
 
 def environment_of_others(given: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """Return the environment for starting another program. It has no settings of wmsd, and no path to the
-    libraries of the one-file program.
+    """Return the environment for starting any other program, made from the environment `given`. It has no settings
+    of wmsd, and no path to the libraries of the one-file program.
     """
     found = {name: value for name, value in given.items() if not name.startswith(OWN)}
     original = found.pop(f"{LIBRARIES}_ORIG", None)

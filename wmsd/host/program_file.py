@@ -1,4 +1,4 @@
-"""The executable in use, the new executable of an upgrade, and the previous executable."""
+"""The executable in use, its new version in an upgrade, and its previous version."""
 
 import hashlib
 import os
@@ -16,7 +16,9 @@ LARGEST_BYTES: Final = 1024 * 1024 * 1024
 
 
 class ProgramFile:
-    """The executable, and the paths of its new and previous versions. Methods raise StorageError if they fail."""
+    """The path of the executable, and the paths of its new and previous versions. Methods raise StorageError if
+    they fail.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -24,9 +26,9 @@ class ProgramFile:
         self.previous = path.with_name(f"{path.name}.previous")
 
     def take(self, source: Path) -> str:
-        """Copy the new program next to the present one, and return the SHA-256 of the copy.
+        """Copy the new program `source` next to the present one, and return the SHA-256 of the copy.
 
-        Only the copy is checked and later run, so the file `source` may change.
+        Only the copy is checked and later run. So it does no harm if `source` changes after this call.
         """
         digest = hashlib.sha256()
         try:
@@ -50,8 +52,8 @@ class ProgramFile:
         return digest.hexdigest()
 
     def put_new(self) -> None:
-        """Replace the present program with the new one, and keep the present one as `previous`. At every moment
-        there is a complete program.
+        """Replace the present program with the new one, and keep the present one as `previous`. A complete program
+        exists at every moment.
         """
         try:
             status = self.path.stat()
@@ -88,8 +90,8 @@ def own_program() -> ProgramFile | None:
 
 
 def check_runs(pid: int, program: ProgramFile) -> None:
-    """Raise StorageError if the server process `pid` does not run `program`. An upgrade replaces `program`, so it
-    must be the program of the server.
+    """Raise StorageError if the server process `pid` does not run `program`. An upgrade replaces `program`, so the
+    server must be running it.
     """
     try:
         target = str(Path(f"/proc/{pid}/exe").readlink()).removesuffix(" (deleted)")

@@ -74,8 +74,8 @@ class Watchdog:
 
 
 def _waits_for_disk() -> bool:
-    """Return True if the loop's thread waits for the disk. A restart would not help then (`proc_pid_stat`(5):
-    state D).
+    """Return True if the loop's thread waits for the disk. A restart does not help in this state (state D in
+    `proc_pid_stat`(5)).
     """
     try:
         text = Path(f"/proc/self/task/{os.getpid()}/stat").read_text(encoding="utf-8")

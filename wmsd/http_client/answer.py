@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 
 class Answer(NamedTuple):
-    """The result of a request. If the request failed, `error` is a sentence that says why, and otherwise None.
-    `status` is None if no status was received. `body` is as sent, not decompressed. `is_cut` is True if the body
-    has more bytes than wmsd reads. `duration` is in seconds.
+    """The result of a request. If the request failed, `error` is a sentence that says why. Otherwise `error` is
+    None. `status` is None if no status was received. `body` is not decompressed. `is_cut` is True if the body has
+    more bytes than wmsd reads. `duration` is in seconds.
 
     If `is_kept` is False, the installation does not store answers of receivers, so headers and body are empty.
     """

@@ -64,7 +64,7 @@ class GuardedClient:
     """A client for requests to URLs that the guard allows. It follows no redirects, stores no cookies, and uses a
     proxy only if the settings name one. Create it within an event loop, and close it at the end.
 
-    Idle connections stay open for two seconds. The guard has checked each connection when it was opened.
+    Idle connections stay open for two seconds. The guard checks each connection when it is opened.
     """
 
     def __init__(
@@ -76,8 +76,8 @@ class GuardedClient:
         wanted: int | None = None,
         proxy: str = "",
     ) -> None:
-        """Create the client. `wanted` is how many bytes of a body it reads; the default is WANTED_BYTES. If
-        `proxy` is a URL, all requests go through that proxy.
+        """Create the client. `wanted` is the maximum number of bytes that it reads of an answer's body. The
+        default is WANTED_BYTES. If `proxy` is a URL, all requests go through that proxy.
         """
         self._proxy = proxy or None
         self._guard = guard
@@ -100,9 +100,9 @@ class GuardedClient:
         """Send a POST request. If the receiver or its name server causes an error, return an answer with the
         error.
 
+        `party` identifies the sender, such as a company. Each sender has a separate share of the name lookups.
         Raise ValueError if a header is in `FRAMING` or has invalid characters. Raise Problem (503) if this machine
-        lacks files, threads or memory. `party` is who sends, such as a company: each party has its share of the
-        name lookups.
+        lacks files, threads or memory.
         """
         return await self._ask("POST", url, headers, body, party)
 
@@ -133,8 +133,8 @@ class GuardedClient:
         )
 
     async def _in_time(self, attempt: Attempt, method: str, target: URL, body: bytes | None) -> str | None:
-        """Send the request within the deadline, and store the answer in `attempt`. Return None if it succeeded,
-        otherwise a sentence with the reason.
+        """Send the request within the deadline, and store the answer in `attempt`. Return None if it succeeded.
+        Otherwise return a sentence with the reason.
         """
         token = ATTEMPT.set(attempt)
         deadline = Deadline(self._deadlines)

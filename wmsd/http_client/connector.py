@@ -29,7 +29,7 @@ MOST_KEPT: Final = 128
 file.
 """
 WANTED_BYTES: Final = 2048
-"""The number of bytes that wmsd reads of the body of an answer, unless the client asks for more."""
+"""By default, wmsd reads this many bytes of an answer's body."""
 MOST_BYTES: Final = 65_536
 """The usual maximum size of an answer, including head and framing. A normal answer is smaller. For clients that
 want large bodies, `most_bytes` returns a larger maximum.
@@ -39,13 +39,14 @@ NO_BODY: Final = re.compile(rb"HTTP/1\.[01] 204[ \r]")
 END_OF_HEAD: Final = b"\r\n\r\n"
 FINAL_STATUS: Final = re.compile(rb"HTTP/1\.[01] ([2-9]\d\d)[ \r]")
 STATUS_BYTES: Final = 13
-"""The number of bytes from the start of an answer to the end of its status."""
+"""The number of bytes at the beginning of an answer that end with its status."""
 JUDGED_SECONDS: Final = 2.0
-"""The time limit to look up a receiver's name when a proxy is used. Behind a proxy, name servers often do not know
-the name, or do not answer.
+"""The time limit for looking up the receiver's name if a proxy is used. Behind a proxy, name servers often do not
+know the name, or do not answer.
 """
 LATER_SECONDS: Final = 1.0
-"""wmsd closes idle connections itself. This is how many seconds later aiohttp would close them."""
+"""wmsd closes idle connections itself. aiohttp's time limit for idle connections is longer by this many seconds.
+"""
 
 
 def most_bytes(wanted: int) -> int:
@@ -70,8 +71,8 @@ class ProxyUnknown(OSError):
 
 
 class NotAllowed(OSError):
-    """The guard does not allow the address. The reason is only for the log: the user who set the name must not
-    learn which addresses it has.
+    """The guard does not allow the address. The reason is only for the log: the user who entered the host name
+    must not learn its addresses.
     """
 
 
@@ -108,8 +109,8 @@ class Attempt:
 
     @property
     def may_be_stale(self) -> bool:
-        """True if the receiver may have closed the connection before the request: an old connection was reused,
-        and no data has arrived.
+        """True if the receiver may have closed the connection before the request. This is possible if the
+        connection is reused and no data has arrived.
         """
         return self.wire is not None and not self.is_dialled and not self.wire.received
 
@@ -235,8 +236,8 @@ class Connector(aiohttp.TCPConnector):
         self._guarded = guarded
         self._has_proxy = has_proxy
         self._idle = Countdowns(KEEP_SECONDS, Connection.break_off)
-        """The idle connections. wmsd closes them just before aiohttp would. aiohttp does not limit their number.
-        To close a TLS connection, aiohttp may also wait half a minute for the receiver.
+        """The idle connections. wmsd closes them just before aiohttp does, for two reasons. aiohttp does not limit
+        their number. And to close a TLS connection, aiohttp may wait half a minute for the receiver.
         """
 
     async def connect(
@@ -258,8 +259,10 @@ class Connector(aiohttp.TCPConnector):
         return connection
 
     async def _judge_for_proxy(self, attempt: Attempt) -> None:
-        """Let the guard check the receiver's addresses, although the proxy will look up the name again. If this
-        machine cannot look up the name, accept it for https only. Raise the same errors as
+        """Let the guard check the receiver's addresses before the request goes to the proxy. The proxy later looks
+        up the name itself.
+
+        If this machine cannot look up the name, accept it for https only. Raise the same errors as
         `_GuardedResolver.resolve`.
         """
         if literal(attempt.host) is not None:

@@ -1,5 +1,5 @@
-"""Countdowns of equal length that share one timer, because the countdown that begins first also ends first.
-Attempts and idle connections use countdowns.
+"""Countdowns of equal length that share one timer, because the countdown that begins first also ends first. HTTP
+requests and idle connections use countdowns.
 
 `asyncio.timeout` would set a separate timer for each deadline. Setting a timer takes half as long as signing a
 webhook delivery.
@@ -57,8 +57,7 @@ class Deadline:
     """A context manager like `asyncio.timeout`: it cancels the work inside when the time is over, and raises
     TimeoutError. If other code has cancelled the task too, it raises CancelledError instead.
 
-    `running` are the countdowns that measure the time. They must be created with an `is_over` that calls
-    `pass_by`.
+    `running` measures the time. Its `is_over` must call `pass_by`.
     """
 
     __slots__ = ("_cancelling", "_running", "_task", "has_passed")

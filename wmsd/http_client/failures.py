@@ -21,8 +21,8 @@ NOWHERE: Final = (
     "reason in the log, and can allow networks in {section}.allow_networks and "
     "{section}.allow_ports."
 )
-"""One sentence for two cases: the host is unknown, or its address is not allowed. Two different sentences would
-tell users which host names exist in this network.
+"""One sentence for two cases: the host is unknown, or its address is not allowed. So users cannot find out which
+host names exist in this network.
 """
 BY_ERRNO: Final = {
     errno.ECONNREFUSED: "{host} refused the connection at port {port}.",

@@ -137,8 +137,8 @@ class Guard:
     def objection_to_address(self, address: str, port: int) -> str | None:
         """Return a sentence that says why wmsd may not connect to this address and port, or None if it may.
 
-        `objection` also checks the scheme and `ports.NEVER`. This method does not, because the protocol may be
-        other than HTTP.
+        `objection` also checks the scheme and `ports.NEVER`, which concern HTTP only. Use this method for other
+        protocols too.
         """
         try:
             ip = ip_address(address)
@@ -151,7 +151,7 @@ class Guard:
         return self._is_listed(ip_address(address))
 
     def objection_to_port(self, port: int) -> str | None:
-        """Return a sentence if wmsd may not connect to this port at any address, or else None."""
+        """Return a sentence if the port is forbidden at every address. Return None if it is not."""
         if port in ports.NEVER:
             return f"Port {port} belongs to another protocol. Use a different port."
         return None

@@ -42,14 +42,15 @@ def dialling_context(ca_file: str, section: str = "webhooks") -> ssl.SSLContext:
 def knows_authorities(context: ssl.SSLContext) -> bool:
     """Return True if `context` has authorities, or if this system has a folder of authorities.
 
-    OpenSSL reads such a folder only when it needs an authority, so `context` does not show these authorities.
+    OpenSSL reads the files of such a folder only when it needs them. Until then, `context` does not count these
+    authorities.
     """
     return bool(context.cert_store_stats()["x509_ca"]) or _has_authorities()
 
 
 def _see_that_they_were_read(context: ssl.SSLContext) -> None:
-    """If `context` has no authorities, read the system's file of authorities again. OpenSSL does not report that
-    it failed to read the file. Raise OSError if the file cannot be read.
+    """If `context` has no authorities, read the system's file of authorities again. OpenSSL does not report an
+    error when it fails to read this file. Raise OSError if the file cannot be read.
     """
     file = ssl.get_default_verify_paths().cafile
     if file is not None and not context.cert_store_stats()["x509_ca"]:

@@ -1,6 +1,6 @@
 """Checks a receiver's URL and headers when a user sets them.
 
-Addresses are checked again when wmsd connects to them.
+The network address of the receiver is checked again when wmsd connects to it.
 """
 
 import re
@@ -42,7 +42,7 @@ OWN_PREFIXES: Final = ("content-", "proxy-", "sec-", "x-webhook-", "webhook-", "
 
 
 def url_errors(url: str, guard: Guard) -> list[str]:
-    """Return a sentence for each error in the URL, or an empty list if wmsd may try to send to the URL."""
+    """Return a sentence for each error in the URL. Return an empty list if wmsd may try to send to the URL."""
     if len(url) > LONGEST_URL:
         return [f"The URL must have at most {LONGEST_URL} characters."]
     if re.search(_UNREADABLE, url):
@@ -98,8 +98,8 @@ def _host_errors(host: str, scheme: str, port: int, guard: Guard) -> Iterator[st
 
 
 def literal(host: str) -> str | None:
-    """Return `host` if it is an IP address, and 127.0.0.1 if it is a name such as localhost. Return None for other
-    names, which need a DNS lookup.
+    """Return `host` if it is an IP address. Return 127.0.0.1 if it is a name of this machine, such as localhost.
+    Return None for any other name, which needs a DNS lookup.
     """
     if ":" in host:
         return host
@@ -112,8 +112,8 @@ def literal(host: str) -> str | None:
 
 
 def header_errors(headers: Mapping[str, str]) -> dict[str, list[str]]:
-    """Return the error sentences for each header name that has errors. The key "" has the errors that concern all
-    headers together.
+    """Return the error sentences of each header that has errors, by the header's name. The key "" has the errors
+    that concern all headers together.
     """
     errors = {name: found for name, value in headers.items() if (found := list(_errors_of_one(name, value)))}
     if of_all := list(_errors_of_all(headers)):
@@ -141,7 +141,7 @@ def _errors_of_one(name: str, value: str) -> Iterator[str]:
 
 
 def is_own(name: str) -> bool:
-    """Return True if wmsd itself sets this header in each webhook delivery, so that a user may not set it.
+    """Return True if wmsd itself sets this header in each webhook delivery. A user may not set such a header.
 
     Like many receivers, wmsd treats an underscore in the name as a hyphen.
     """

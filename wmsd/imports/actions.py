@@ -32,7 +32,7 @@ async def upload_as_json(
 ) -> dict[str, Any]:
     """Return an upload in the form of JSON, with its state, progress and preview.
 
-    If the company's file has a record of the import, the state is "imported". Otherwise the state comes from
+    The state is "imported" if the company's file has a record of the import. Otherwise the state comes from
     `about`.
     """
     found = await database.read(lambda tx: record.of_upload(tx, upload.id))
@@ -67,7 +67,7 @@ class ImportService:
 
 
 class UploadToLookAt(Input):
-    """The user's choices for an uploaded file. wmsd detects whatever is left out."""
+    """The user's choices for an uploaded file. wmsd detects everything that the user has not chosen."""
 
     kind: Annotated[str, Field(max_length=64)]
     file_name: Annotated[str, Field(max_length=200)] = ""
@@ -167,7 +167,7 @@ async def look_at_upload(
 async def get_upload(service: ImportService, database: Database, company: Company, upload: str) -> dict[str, Any]:
     """Get an upload.
 
-    The answer has the detected form of the file, the preview, and the progress of the import.
+    The answer has the detected format of the file, the preview, and the progress of the import.
     """
     return await upload_as_json(service.desk, database, company, *await service.desk.find(company, upload))
 
@@ -196,7 +196,7 @@ async def import_upload(
 async def get_upload_errors(service: ImportService, company: Company, upload: str) -> dict[str, object]:
     """Get the errors of an upload as CSV.
 
-    The file has the first 1 000 errors.
+    The CSV has the first 1 000 errors.
     """
     found, _ = await service.desk.find(company, upload)
     return {"csv": or_not_found(await asyncio.to_thread(found.errors), "list of errors")}

@@ -1,4 +1,4 @@
-"""A reader for the rows of CSV files, as spreadsheets and other programs write them."""
+"""A reader for the rows of CSV files from spreadsheets and other programs."""
 
 import csv
 import difflib
@@ -34,7 +34,7 @@ number of names.
 """
 LONGEST_NAMED: Final = 60
 MOST_COLUMNS: Final = 200
-"""The most columns that a file may have. Each kind of file has fewer columns than that."""
+"""The most columns that a file may have. Every kind of file has fewer known columns."""
 
 
 class Unreadable(Exception):
@@ -107,8 +107,8 @@ def read_header(
 ) -> Header:
     """Compare the cells of the header (`cells_of_it`) with the known `columns`. Return the names and their errors.
 
-    `of_lines` are the columns of document lines. If the file has none of these columns, it only changes existing
-    documents. In this case the columns in `required` may be missing.
+    `of_lines` are the columns of document lines. A file without these columns can change existing documents, but
+    not create any. In this case the columns in `required` may be missing.
     """
     names = tuple(column_name(heading, columns) for heading in cells_of_it)
     unknown: dict[str, str | None] = {}
@@ -130,9 +130,8 @@ def read_rows(
 ) -> Iterator[Row]:
     """Yield the rows of a file. `texts` are its lines (see `split`).
 
-    Add errors to `outcome`: for each cell that cannot be read, and for each row with the wrong number of cells.
-    Raise Unreadable if the file is not valid CSV. Raise WrongHeader if a column is unknown or missing, or appears
-    twice.
+    Add an error to `outcome` for each unreadable cell and for each row with a wrong number of cells. Raise
+    Unreadable if the file is not valid CSV. Raise WrongHeader if a column is unknown or missing, or appears twice.
     """
     rows = split(texts, form.delimiter)
     names = _named(columns, required, next(rows, Line(1, [])).cells, of_lines)
@@ -147,7 +146,8 @@ def read_rows(
 class Line:
     """A row of the file. `number` is the row number in a spreadsheet: the header is row 1, and empty rows count.
 
-    `stray` is the number of the first column, from 1, that has a value in this row but no heading, or None.
+    `stray` is the number, from 1, of the first column that has a value in this row but no heading. It is None if
+    there is no such column.
     """
 
     number: int
@@ -195,14 +195,16 @@ class Quotes:
         self._before = self._done = 0
         self._ends = 1
         self.number = 0
-        """The number, from 1, of the first line of the text that was returned last."""
+        """The number, from 1, of the line that the iterator returned last. If its last item had several lines,
+        this is the first of them.
+        """
         self.open_since: int | None = None
 
     def end_record(self) -> int:
         """End the current record, and return the number of spreadsheet rows that it occupies.
 
-        Empty lines after the record count too, if they came in the same text as the record's last line (see
-        `split`).
+        An item of the iterator may contain empty lines after a line (see `split`). If the record's last item
+        contains such lines, they count too.
         """
         self._before, self.open_since = self._done, None
         return self._ends

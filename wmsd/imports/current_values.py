@@ -23,8 +23,8 @@ from wmsd.warehouse.stock.store import Place
 Values = Mapping[str, Any]
 LONGEST_NUMBER: Final = 20
 Current = Callable[[Transaction, Values], Values | None]
-"""A function that takes the values of a row and returns the current values, by column, of the record that the row
-would change. The function returns None if the row would create a record.
+"""A function that takes the values of a row. It returns the current values of the record that the row changes, by
+column. It returns None if the row creates a record.
 """
 
 

@@ -1,4 +1,4 @@
-"""The checks that the disk has enough space for an import, before and while its rows are written."""
+"""Checks that the disk has enough space for an import, before and while the rows are written."""
 
 from pathlib import Path
 from typing import Final
@@ -9,12 +9,14 @@ from wmsd.db.engine.staging import StagingFolder
 
 MEGABYTE = 1_000_000
 SHARE_OF_DISK: Final = 4
-"""One import may use the spare disk space divided by this number, because two imports may run at the same time."""
+"""The spare disk space is divided by this number, and each import may use one part. The parts leave enough space
+for two imports at the same time.
+"""
 
 
 def staging_folder(folder: Path) -> StagingFolder:
     """Return a staging folder for an import that was started in the browser. The staged rows may use only a part
-    of the spare disk space. Raise OSError if the disk cannot be examined.
+    of the spare disk space. Raise OSError if the disk space cannot be read.
     """
     disk = disk_of(folder)
     spare = max(disk.free - disk.refused_below, 0)
@@ -22,10 +24,11 @@ def staging_folder(folder: Path) -> StagingFolder:
 
 
 class Room:
-    """The check of the disk space for an import into a company's file. `folder` is on the same disk as the file.
+    """Checks the disk space for an import into a company's file. `folder` is a folder on the same disk as the
+    file.
 
     An import leaves some space free for the orders and receptions that users create in the meantime. `most_growth`
-    is the largest allowed growth of the company's file in bytes, or None for no limit.
+    is the number of bytes by which the company's file may grow, or None for no limit.
     """
 
     def __init__(self, folder: Path, most_growth: int | None = None) -> None:

@@ -43,8 +43,8 @@ class Encoding(NamedTuple):
     """An encoding of a file.
 
     If the encoding is a guess, `others` are the other possible encodings, which give different letters.
-    `is_doubtful` is True if the guess is probably wrong: most non-ASCII characters would not be letters. Files
-    from DOS are an example.
+    `is_doubtful` is True if the guess is probably wrong, because most non-ASCII characters are not letters in this
+    encoding. Files from DOS are an example.
     """
 
     name: str
@@ -176,8 +176,8 @@ MOST_ROWS: Final = 10_000
 
 
 class Sample(NamedTuple):
-    """A cell that shows the user how the file was decoded. `others` maps each other possible encoding to the text
-    that the cell would have in it.
+    """A cell that shows the user how the file was decoded. `others` has the text of this cell in each other
+    possible encoding.
     """
 
     line: int
@@ -186,7 +186,8 @@ class Sample(NamedTuple):
 
 
 def sample_of(rows: Iterable[Line], encoding: str, others: Collection[str]) -> Sample | None:
-    """Return the first cell that one of the encodings `others` would read differently, or None.
+    """Return the first cell that has a different text in one of the encodings `others`, or None if there is no
+    such cell.
 
     If `others` is empty, return the first cell that is not ASCII.
     """

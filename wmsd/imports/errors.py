@@ -1,5 +1,5 @@
-"""The errors of a file as users see them: each with its cell and, if a code is unknown, with the most similar
-known code.
+"""The errors of a file as users see them. Each error has the text of its cell, and an unknown code has the most
+similar known code.
 """
 
 import csv
@@ -105,8 +105,8 @@ def _cell(names: list[str], row: list[str] | None, error: CellError) -> str | No
 
 
 def of_file(error: Unreadable) -> list[Wrong]:
-    """Convert the exception for an unreadable file to a list of errors. Errors of the header get the row number 1.
-    All others get 0.
+    """Convert the exception for an unreadable file to a list of errors. An error of the header gets the row number
+    1, and any other error gets 0.
     """
     if isinstance(error, WrongHeader):
         at = [(column, sentence) for column, sentences in error.wrong.items() for sentence in sentences]
@@ -117,8 +117,9 @@ def of_file(error: Unreadable) -> list[Wrong]:
 def in_both(errors: Errors, others: Errors) -> tuple[list[CellError], int]:
     """Return the first errors that occur with both decimal marks, and the number of all such errors.
 
-    `errors` are the errors of the file with one decimal mark, and `others` the errors with the other mark. Both
-    have the sentences of their first errors, and the cells of all their errors. The cells are enough to count.
+    `errors` are the errors of the file with one decimal mark, and `others` the errors with the other mark. Each
+    has sentences only for its first errors, but it knows the cells of all its errors. Errors in the same cell
+    count as the same error, unless two known sentences differ.
     """
     known = {(each.line, each.column): _with_either_mark(each) for each in others.first}
     either = [each for each in map(_with_either_mark, errors.first) if others.has(each.line, each.column)]

@@ -88,8 +88,8 @@ def _lines_of(
 ) -> Callable[..., CursorPage]:
     """Return a function that lists the same records as `walking`, but as CSV lines.
 
-    `csv` returns the columns in the form that SQLite needs to write the lines. It returns None if SQLite cannot
-    write them. If SQLite has not written the lines, `cells` converts the records to cells.
+    SQLite writes the lines if it can. For this, `csv` returns the columns in the form that SQLite needs, or None
+    if SQLite cannot write them. If SQLite has not written the lines, `cells` converts the records to cells.
     """
 
     def lines(tx: Transaction, **asked: Any) -> CursorPage:

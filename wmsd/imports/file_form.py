@@ -1,4 +1,4 @@
-"""The detection of a CSV file's form: its encoding, delimiter and decimal mark.
+"""Detects the format of a CSV file: its encoding, delimiter and decimal mark.
 
 If a wrong guess could change data, wmsd asks the user: `1.000` is a thousand in some countries and one in others.
 """
@@ -41,7 +41,9 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The form of the file, as far as the user has chosen it. wmsd detects each part that is None."""
+    """The format of the file as the user has chosen it. A field is None if the user has not chosen it. wmsd then
+    detects it.
+    """
 
     encoding: str | None = None
     delimiter: str | None = None
@@ -54,13 +56,14 @@ class Guess:
     evidence: Cell | None = None
     """The first cell that shows the decimal mark, or None if the mark was not detected."""
     questions: list[Cell] = field(default_factory=list)
-    """The cells that make the decimal mark unclear. If some cells show the point and others show the comma, these
-    are the first cell of each kind. Otherwise they are the first few cells that could be two different numbers.
-    The list is empty if the user has chosen the mark.
+    """The cells that make the decimal mark unclear, or an empty list if the user has chosen the mark.
+
+    If some cells can be read only with the point and others only with the comma, these are the first cell of each
+    kind. Otherwise they are the first few cells that could be two different numbers.
     """
     sample: Sample | None = None
-    """A cell that shows how the file was decoded, or None. There is a sample if the detected encoding is doubtful,
-    or if another encoding would give different letters.
+    """A cell that shows the user how the file was decoded, or None. There is a sample if the detected encoding is
+    doubtful, or if the file has different letters in another encoding.
     """
 
     @property
@@ -97,9 +100,9 @@ def _plain(number: Decimal) -> str:
 
 
 def guess(file: IO[bytes], columns: Columns, chosen: Chosen) -> Guess:
-    """Detect the form of the file. Raise Unreadable if the file is not valid CSV.
+    """Detect the format of the file. Raise Unreadable if the file is not valid CSV.
 
-    The function reads the whole file, and then sets the position of the file to the beginning.
+    The function reads the whole file, and then sets the file's position to the beginning.
     """
     encoding, others, is_doubtful = encoding_of(file, chosen.encoding)
     with closing(lines_of(file, encoding)) as texts:
@@ -116,16 +119,19 @@ def guess(file: IO[bytes], columns: Columns, chosen: Chosen) -> Guess:
 
 @contextmanager
 def rows_of(file: IO[bytes], form: Form) -> Iterator[Iterator[Line]]:
-    """Open the rows of the file, starting with the header. Raise Unreadable if the file is not valid CSV."""
+    """Yield an iterator over the rows of the file. The first row is the header. Raise Unreadable if the file is
+    not valid CSV.
+    """
     with closing(lines_of(file, form.encoding)) as texts:
         yield split(texts, form.delimiter)
 
 
 def lines_of(file: IO[bytes], encoding: str) -> Generator[str, None, None]:
-    """Yield the lines of the file with their ends. Skip a first line that names the delimiter, such as `sep=;`.
+    """Yield the lines of the file with their line ends. Skip a first line that names the delimiter, such as
+    `sep=;`.
 
-    Empty lines are joined to the line before them, as `split` expects, so that millions of empty lines are skipped
-    quickly. Raise Unreadable if the file is not valid text.
+    Empty lines are joined to the line before them, as `split` expects. In this way, even millions of empty lines
+    are skipped quickly. Raise Unreadable if the file is not valid text.
     """
     file.seek(0)
     reader = TextIOWrapper(file, "utf-8-sig" if encoding == "utf-8" else encoding, newline="")
@@ -172,7 +178,7 @@ def _check(line: str, number: int) -> None:
 
 @dataclass(slots=True)
 class Numbers:
-    """The cells of a file from which the decimal mark is detected."""
+    """The cells of a file that show its decimal mark, or leave it open."""
 
     sure: dict[Mark, Cell] = field(default_factory=dict)
     """For each decimal mark, the first cell that can be read only with this mark. For the point, such a cell is
@@ -214,9 +220,10 @@ def _with_decimal(form: Form, numbers: Numbers) -> Guess:
     """Return a guess of the decimal mark. If all cells in `numbers.sure` show the same mark, the guess has this
     mark.
 
-    The guess has questions in three cases. First, the cells show different marks. Second, no cell shows the mark,
-    and some cells could be two different numbers. Third, the guessed mark would make 1 out of a cell such as
-    `1.000`.
+    The user must answer a question in three cases:
+    - Cells in `numbers.sure` show different marks.
+    - No cell shows the mark, and some cells could be two different numbers.
+    - Some cells could be two different numbers with the guessed mark, for example `1.000`.
     """
     if len(numbers.sure) > 1:
         return Guess(form, questions=sorted(numbers.sure.values()))

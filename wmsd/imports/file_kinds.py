@@ -102,21 +102,21 @@ class Kind:
     records are strings.
     """
     own: Mapping[str, str] | None = None
-    """The SQL for each column that is not a field of the record. None if a record has several rows, or if no
+    """The SQL for each column that is not a field of the record. None if a record can have several rows, or if no
     operation exports this kind (see `can_be_exported`).
     """
     outcome: type[Outcome] = Outcome
     options: tuple[str, ...] = ()
     """The names of the options that an import of this kind takes."""
     of_lines: frozenset[str] = frozenset()
-    """The columns of document lines. A file without these columns changes existing documents, and keeps their
-    lines.
+    """The columns of document lines. If a file lacks all of them, an import changes existing documents, and keeps
+    their lines.
     """
     table: str | None = None
     """The table with the codes of the records. None if wmsd does not warn about similar codes for this kind."""
     bytes_per_row: int = 1000
-    """How many bytes of disk space one row needs at most while rows are written, in the company's file and its
-    write-ahead log. Measured with 5 000 to 20 000 rows.
+    """The maximum disk space in bytes that one row needs while rows are written. This includes the company's file
+    and its write-ahead log. Measured with 5 000 to 20 000 rows.
     """
 
 

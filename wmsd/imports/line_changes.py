@@ -1,4 +1,4 @@
-"""The lines of a document that an import would remove and add, for previews."""
+"""Previews of an import: which lines of a document it would remove, and which lines it would add."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -37,8 +37,8 @@ def first_rows(kind_name: str, rows: Iterator[Row], most: int) -> tuple[list[Row
 
 
 def line_changes(tx: Transaction, kind_name: str, rows: Iterable[Row]) -> dict[int, dict[str, Any]]:
-    """Return the changes of document lines by row number. The result has all rows of each document whose lines
-    would change.
+    """Return the changes of document lines. The key is the number of a row in the file. The result has all rows of
+    each document whose lines change.
 
     For the first row of a document, the value is the result of `_change`. For its other rows, the value is an
     empty dict.
@@ -63,8 +63,8 @@ def line_changes(tx: Transaction, kind_name: str, rows: Iterable[Row]) -> dict[i
 def _preview_columns(kind: DocumentKind, in_file: DocumentRows, rows: Sequence[Row]) -> list[str]:
     """Return the line columns that a preview shows.
 
-    Two columns may refer to the same record, such as `article_code` and `item`. Leave out the second column if a
-    row has no value in it.
+    Several columns may refer to the same record, such as `article_code` and `item`. Of these, leave out all but
+    the first, unless they have a value in every row.
     """
     extra = {name for names in kind.in_files.columns.values() for name in names[1:]}
     left_out = {name for name in extra if any(row.values.get(name) is None for row in rows)}
@@ -83,9 +83,10 @@ def _line(columns: Iterable[str], values: Mapping[str, Any]) -> Line:
 
 
 def _change(before: Sequence[Line], after: Sequence[Line]) -> dict[str, Any]:
-    """Return the first removed lines (`go`) and the first added lines (`come`). `more_go` and `more_come` are the
-    numbers of the removed and added lines that are not listed. If only the order of the lines differs, the lists
-    are empty.
+    """Return the removed lines as `go` and the added lines as `come`, each list with at most `MOST_NAMED` lines.
+
+    `more_go` and `more_come` are the numbers of further removed and added lines. If only the order of the lines
+    differs, the lists are empty.
     """
     goes, comes = _without(before, after), _without(after, before)
     return {

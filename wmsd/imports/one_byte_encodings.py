@@ -1,5 +1,5 @@
-"""Detects encodings with one byte per letter. To do this, it finds the language whose alphabet has most of the
-letters.
+"""Detects encodings with one byte per letter. To do this, it counts how many of the file's non-ASCII letters
+belong to the alphabet of each language.
 
 The detection counts bytes and does not look at words. The result is a guess, which can be wrong for a file with
 few non-ASCII letters. Therefore users see how a cell was read.
@@ -14,8 +14,8 @@ from typing import Final, NamedTuple
 class Alphabet(NamedTuple):
     """The non-ASCII letters of a language.
 
-    A file with `rare` letters almost always has `common` letters too. If all non-ASCII letters of a file seem to
-    be `ě`, `ď` or `ő`, the language is not clear: in Windows-1252, the same bytes are `ì`, `ï` and `õ`.
+    A file with `rare` letters almost always has `common` letters too. So `rare` letters alone do not show the
+    language. For example, the bytes of `ě`, `ď` and `ő` may also be the letters `ì`, `ï` and `õ` in Windows-1252.
     """
 
     common: str
@@ -48,8 +48,8 @@ LANGUAGES: Final[Mapping[str, Iterable[Alphabet]]] = {
     "windows-1250": CENTRAL,
     "iso-8859-2": CENTRAL,
 }
-"""The languages of each encoding. If two encodings fit the letters of a file equally well, wmsd takes
-the first.
+"""The languages of each encoding. If several encodings fit the letters of a file equally well, wmsd takes the
+first of them.
 """
 NO_TEXT: Final[Mapping[str, frozenset[int]]] = {
     "windows-1252": frozenset(b"\x81\x8d\x8f\x90\x9d"),
@@ -69,8 +69,9 @@ SHARED: Final[Mapping[str, frozenset[int]]] = {
     "windows-1250": _same("windows-1252", "windows-1250"),
     "iso-8859-2": _same("windows-1252", "iso-8859-2"),
 }
-"""For each encoding, the bytes that mean the same character in a Western and in a Central European encoding.
-`windows-1252` is compared with `windows-1250`, and each Central European encoding with `windows-1252`.
+"""For each encoding, the bytes that mean the same character in a Western and in a Central European encoding. The
+Western encoding is always `windows-1252`. For the key `windows-1252`, the Central European encoding is
+`windows-1250`.
 """
 OF_THE_WEST: Final = (
     b"\xa1",
@@ -85,8 +86,8 @@ OF_THE_WEST: Final = (
     b"\x9ci",
 )
 """Bytes that indicate a Western language: the characters `¡`, `¢`, `²` and `½`, and the letters `ão`, `ões`, `œu`
-and `œi`. In the Central European encodings, the same bytes would be accents without a letter, or letters that
-hardly ever follow each other.
+and `œi`. In the Central European encodings, these bytes mean an accent without a letter, or letters that hardly
+ever follow each other.
 """
 BEYOND_ASCII: Final = re.compile(r"[^\x00-\x7f]")
 COMMON, RARE = 2, 1
@@ -108,9 +109,10 @@ LONELY: Final = re.compile(
 and a letter in a Central European encoding.
 
 The pattern finds such a byte where signs are usual: `m³`, `5 £`, `1º`, `«Café»`. It does not find the byte where a
-letter is more likely: before a letter, or at the end of a word with four or more letters. It finds `®` and `©`
-before a word, but not if a small letter follows. So it finds the sign in `©Acme`. It does not find the first
-letters of `Žďár` and `Škofja` in ISO 8859-2. Their bytes are those of `®` and `©`.
+letter is more likely: before a letter, or at the end of a word with four or more letters.
+
+`®` and `©` also count before a word, if no small letter follows. So the pattern finds the sign in `©Acme`. The
+same bytes are the letters `Ž` and `Š` in ISO 8859-2. The pattern does not find them in `Žďár` and `Škofja`.
 """
 
 
@@ -120,7 +122,7 @@ USUAL_SIGNS: Final = (
     b"\x80\x82\x84\x85\x8b\x91\x92\x93\x94\x95\x96\x97\x9b"  # of Windows: quotes, dashes, the euro
     b"\xa0\xa1\xa3\xa7\xa9\xab\xae\xb0\xb5\xb7\xbb\xbf"
 )
-"""The signs, as bytes, that often stand next to letters in files with a Windows encoding, such as quotes and
+"""The signs, as bytes, that often stand next to letters in files with a Windows encoding. Examples are quotes and
 dashes.
 """
 AFTER_SMALL: Final = re.compile(rb"(?<=[a-z])[\x80-\xff]")
@@ -151,7 +153,9 @@ class Letters:
         return max(self._possible() or LANGUAGES, key=self._explained)
 
     def others(self, encoding: str) -> tuple[str, ...]:
-        """Return the other encodings that can read all bytes of the file, but read some bytes differently."""
+        """Return the encodings, other than `encoding`, that can read all bytes of the file, but read some bytes
+        differently.
+        """
         found = bytes(self._all).decode(encoding, "replace")
         return tuple(each for each in self._possible() if bytes(self._all).decode(each) != found)
 
@@ -161,7 +165,8 @@ class Letters:
         return 2 * sum(count for each, count in found if each.isupper() or each.islower()) < self._all.total()
 
     def fit_none(self, encoding: str) -> bool:
-        """Return True if most non-ASCII bytes are unlikely in the encoding, as in files from DOS.
+        """Return True if at least half of the file's non-ASCII bytes are unlikely in the encoding, as in files
+        from DOS.
 
         Unlikely bytes are signs in the place of letters, and capitals after small letters.
         """
@@ -188,13 +193,15 @@ class Letters:
         return signs + found, shared
 
     def _of_language(self, alphabet: Alphabet, encoding: str) -> tuple[int, int]:
-        """Return two weights that say how well a language fits the letters of the file. Compare the first weights;
-        if they are equal, compare the second ones.
+        """Return two weights that say how well a language fits the letters of the file. Compare the first weights.
+        If they are equal, compare the second ones.
 
-        The first weight is a sum of two counts. One is the count of the letters that only this encoding has. The
-        other is the count of the letters in `SHARED`, which is limited to the value of the first count. Therefore
-        a file with only `ö` and `ü` does not count as Hungarian. The second weight is the count of all letters in
-        `SHARED`. Therefore a file with `á` and `ő` does not count as Estonian.
+        Letters in `SHARED` are called shared, and the language's other letters are called own. The first weight is
+        the count of the own letters, plus the count of the shared letters up to the same number. Therefore a file
+        with only `ö` and `ü` does not count as Hungarian.
+
+        The second weight is the count of all shared letters, or 0 if there are no own letters. Therefore a file
+        with `á` and `ő` does not count as Estonian.
         """
         telling = shared = 0
         for weight, letters in ((COMMON, alphabet.common), (RARE, alphabet.rare)):
@@ -208,8 +215,8 @@ class Letters:
 
 
 def other_readings(text: str, encoding: str, others: Iterable[str]) -> dict[str, str]:
-    """Return, by encoding, how the encodings `others` would read the text. Omit readings that equal the text or an
-    earlier reading.
+    """Return how each of the encodings `others` would read the text. Omit an encoding that reads the text like
+    `encoding`, or like an earlier one.
     """
     raw, found = text.encode(encoding), dict[str, str]()
     for other in others:

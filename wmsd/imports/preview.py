@@ -1,4 +1,4 @@
-"""The preview of an import: the detected form of the file, the changes, and all errors."""
+"""The preview of an import: the detected format of the file, the changes, and all errors."""
 
 from collections.abc import Iterable
 from contextlib import closing
@@ -39,7 +39,9 @@ class Preview:
     header: Header | None = None
     unreadable: Unreadable | None = None
     counts: dict[str, int] | None = None
-    """The numbers of created, updated and unchanged records by name, or None if the file cannot be imported."""
+    """The numbers of records that the import creates, updates or leaves unchanged. None if the file cannot be
+    imported.
+    """
     rows: list[dict[str, Any]] = field(default_factory=list)
     errors: FirstErrors = FirstErrors()
     alike: list[Alike] = field(default_factory=list)
@@ -50,8 +52,8 @@ class Preview:
 
     @property
     def wrong(self) -> list[Wrong]:
-        """The errors that users see: the cells that make the decimal mark unclear, the first errors in rows, and
-        the reasons why the file cannot be read.
+        """The errors that users see. They concern cells that leave the decimal mark unclear, rows, and the file as
+        a whole.
         """
         asked = [] if self.guess is None else cells_to_ask(self.guess)
         return [*asked, *self.errors.first, *([] if self.unreadable is None else of_file(self.unreadable))]
@@ -176,7 +178,8 @@ def errors_anyway(
 ) -> FirstErrors:
     """Return the errors of a file whose decimal mark is not known yet: the errors that occur with both marks.
 
-    Do a trial run with each mark, because a quantity also decides whether other cells, such as serials, are valid.
+    Do a trial run with each mark. It is not enough to check the numbers, because a quantity also decides whether
+    the serials of its row are valid.
     """
     errors = _tried(staging, kind, file, form, watch, options).errors
     if errors:
@@ -215,8 +218,8 @@ def _compared_rows(
 ) -> list[dict[str, Any]]:
     """Compare the rows in `first` with the current records, and return the result for each row (see `_compared`).
 
-    `rest` are further rows of the last document in `first`. If the lines of a document would change, the result
-    for its first row has the removed and added lines in `lines`.
+    `rest` are further rows of the last document in `first`. If the import changes the lines of a document, the
+    result for the document's first row has `lines`: the removed and added lines.
     """
     changes = line_changes(tx, kind_name, [*first, *rest])
     found = [_compared(tx, kind_name, columns, row) for row in first]
@@ -228,8 +231,8 @@ def _compared_rows(
 
 
 def _compared(tx: Transaction, kind_name: str, columns: Iterable[str], row: Row) -> dict[str, Any]:
-    """Compare a row with the current record. Return a dict: `row` is the row number, `cells` has each cell before
-    and after the import, and `what` is "new", "changed" or "same".
+    """Compare a row with the current record. Return a dict with the row number `row`, each cell before and after
+    the import (`cells`), and `what`: "new", "changed" or "same".
 
     If the row has no value for a column, the current value stays.
     """

@@ -29,7 +29,7 @@ INDEX: Final = "CREATE INDEX {schema}.staged_codes_by_look ON staged_codes (look
 ADD: Final = "INSERT INTO staged_codes (line, code, look) VALUES (?, ?, ?)"
 ADD_KNOWN: Final = "INSERT INTO staged_known (code, look) VALUES (?, ?)"
 LOOK: Final = "CASE WHEN code GLOB '*[^0-9]*' THEN lower(code) ELSE ltrim(code, '0') END"
-"""The SQL that returns the same as `_look`, for a code in ASCII."""
+"""An SQL expression for codes in ASCII. Its result is the same as the result of `_look`."""
 KNOWN_BEYOND_ASCII: Final = f"SELECT code FROM {{table}} WHERE {BEYOND_ASCII}"
 FIND: Final = f"""
     WITH known AS (
@@ -56,10 +56,12 @@ FIND: Final = f"""
     WHERE NOT EXISTS (SELECT 1 FROM {{table}} AS same WHERE same.code = found.code)
     ORDER BY line, other_line LIMIT :most
 """
-"""The SQL that finds similar codes: in the file, and among the existing codes. It reads every existing code once.
-`staged_known` has the existing codes that are not ASCII, because SQLite's `lower` changes ASCII letters only. For
-each row, the SQL returns at most one similar code of the file and one existing code. There may be very many
-similar codes.
+"""Selects the new codes of the file that look like another code, of the file or of an existing record. It reads
+every existing code once.
+
+SQLite's `lower` changes ASCII letters only. Therefore `staged_known` has the keys of existing codes with other
+characters. There may be very many similar codes. For each row, the SQL returns at most one similar code of the
+file and one existing code.
 """
 
 

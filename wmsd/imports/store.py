@@ -33,9 +33,10 @@ KEPT_TABLES: Final = {
     "packaging-types": "packaging_types",
     "packaging-movements": "packaging_movements",
 }
-"""The table whose rows are stored for undoing an import, by the kind of the import. For stock, the movements are
-enough, because balances are their sums. Kinds of documents are missing, because an import of documents cannot be
-undone: users cancel the documents one by one.
+"""The table whose rows are stored for undoing an import, by the kind of the import.
+
+For stock, the movements are enough, because balances are their sums. Imports of documents are not in this table,
+because they cannot be undone: users cancel the documents one by one.
 """
 
 
@@ -76,7 +77,7 @@ def last_that_changed(tx: Transaction) -> dict[str, Any] | None:
 
 
 def last_to_undo(tx: Transaction) -> dict[str, Any] | None:
-    """Return the import that `wmsd import undo` would undo, as `row` returns it. Return None if there is none."""
+    """Return the row (see `row`) of the import that `wmsd import undo` undoes next, or None if there is none."""
     made = undo_rows.made(tx)
     return None if made is None else row(tx, made.import_id)
 

@@ -37,8 +37,8 @@ class CannotBeUndone(Exception):
 
 
 class Prepared(NamedTuple):
-    """The data for an undo. They are computed in advance, so that other writers wait only for a short time. `made`
-    is the import that was the latest when the data were computed. It is None if no import could be undone.
+    """The data for an undo. They are computed before the write, so that other writers wait only for a short time.
+    `made` is the latest import at that time, or None if no import can be undone.
     """
 
     made: CreatedRows | None

@@ -1,9 +1,10 @@
-"""Processes that preview uploads, import them, and undo imports.
+"""Starts processes that preview uploads, import them, and undo imports.
 
-A separate process does not delay the requests to the server. The process runs `wmsd import`. Like every command
-that changes a company's file, `wmsd import` asks a running server for exclusive use of the file. The process
-writes all rows or none, even if the process is killed. Therefore only the record in the company's file says
-reliably whether an upload was imported.
+In a separate process, this work does not delay the server's requests. The process runs `wmsd import`. Like every
+command that changes a company's file, `wmsd import` asks a running server for exclusive use of the file.
+
+The process writes all rows or none, even if it is killed, together with a record of the import. Only this record
+in the company's file says reliably whether an upload was imported.
 """
 
 import asyncio
@@ -35,29 +36,29 @@ from wmsd.settings.sections.imports import Imports
 LOG = logging.getLogger("wmsd.imports")
 Work = Callable[[Company, Upload, About], Awaitable[None]]
 MOST_AT_ONCE: Final = 2
-"""The most import processes of all companies that run at the same time; other imports wait in a queue. A small
-machine allows only one process (see `at_once_here`).
+"""How many import processes run at the same time, for all companies together. Further imports wait in a queue. A
+small machine runs only one process at a time (see `at_once_here`).
 """
 LONGEST_SECONDS: Final = 3600.0
 LONGEST_LOOK_SECONDS: Final = 900.0
-"""How many seconds a preview may take at most. Otherwise one user with many uploads could block the imports of
+"""How many seconds a preview may take. Without this limit, one user with many uploads could block the imports of
 others.
 """
 MOST_MEMORY: Final = 1_000_000_000
-"""The most bytes of memory for a process. The import of a million articles or rows of stock took 0.13 GB, with any
-number of errors, and the import of a million partners 0.26 GB. A file needs more than that only if one document,
-or one article in one warehouse, has very many rows.
+"""The largest memory limit of a process, in bytes. The import of a million articles or rows of stock took 0.13 GB,
+with any number of errors. The import of a million partners took 0.26 GB. A file needs more than the limit only if
+one document, or one article in one warehouse, has very many rows.
 """
 SHARE_OF_MEMORY: Final = 4
-"""All processes together may use the memory of the machine, divided by this number. The part of each process is at
-least `LEAST_MEMORY` and at most `MOST_MEMORY`.
+"""The memory of the machine is divided by this number, and all processes together may use one part. Each process
+may use at least `LEAST_MEMORY` and at most `MOST_MEMORY`.
 """
 LEAST_MEMORY: Final = 256_000_000
-"""The bytes of memory that a process may always use. A process needs 0.08 GB to start, so a million articles or
-rows of stock always fit.
+"""The smallest memory limit of a process, in bytes. A process needs 0.08 GB to start, so the limit is always
+enough for a million articles or rows of stock.
 """
 CPU_SECONDS: Final = 1800
-"""The most seconds of processor time for a process: more than ten times the time that a million rows of articles
+"""The limit of processor time for a process, in seconds. It is more than ten times what a million rows of articles
 or stock took.
 """
 STOP_SECONDS: Final = 5.0
@@ -124,7 +125,9 @@ class ImportDesk:
         return running is not None and self.is_at_work(company) and running[1:] == (upload.id, state)
 
     async def make(self, company: Company, caller: Caller) -> Upload:
-        """Create an upload. Raise Problem: 409 while the company has other work, 503 if the disk is full."""
+        """Create an upload. Raise Problem: 409 while an import, preview or undo is running for the company, 503 if
+        the disk is full.
+        """
         await self._wait_until_idle(company)
         about = About(by=caller.actor.name, user_id=caller.actor.user_id, at=timestamps.to_text(self._clock.now()))
         try:
@@ -146,7 +149,9 @@ class ImportDesk:
         return upload, await asyncio.to_thread(upload.about)
 
     async def look(self, company: Company, upload: Upload, about: About) -> None:
-        """Start the preview of an upload. Raise Problem (409) while other work is running for the company."""
+        """Start the preview of an upload. Raise Problem (409) if an import, preview or undo is already running for
+        the company.
+        """
         await self._begin(company, upload, about, "looking", self._look)
 
     async def start_import(
@@ -155,7 +160,8 @@ class ImportDesk:
         """Start the import of an upload whose preview is finished. If the upload has any other state, do nothing.
 
         `most_growth` is the number of bytes by which the company's data may grow, or None for no limit. Raise
-        Problem (409) if the file has errors or no rows, or while other work is running for the company.
+        Problem (409) if the file has errors or no rows. Also raise it if another import, preview or undo is
+        running for the company.
         """
         if about.state != "looked":
             return
@@ -173,8 +179,8 @@ class ImportDesk:
         await self._begin(company, upload, about, "importing", partial(self._start_import, most_growth))
 
     async def undo(self, company: Company, import_id: int, caller: Caller) -> None:
-        """Undo an import, and wait until the undo is finished. Raise Problem (409) while other work is running for
-        the company, or with the reasons why the import cannot be undone.
+        """Undo an import, and wait until the undo is finished. Raise Problem (409) if an import, preview or undo
+        is already running for the company. If the import cannot be undone, raise Problem (409) with the reasons.
         """
         await self._wait_until_idle(company)
         with tempfile.NamedTemporaryFile(prefix="wmsd-undo-") as said:
@@ -189,7 +195,8 @@ class ImportDesk:
                 raise Problem("INVALID_STATUS", " ".join(sentences) or BROKEN_OFF)
 
     async def _wait_until_idle(self, company: Company) -> None:
-        """Wait a few seconds for a running process to end. Raise Problem (409) if the process is still running.
+        """If a process is running for the company, wait a few seconds for its end. Raise Problem (409) if it is
+        still running.
 
         The wait is needed because requests see the result of an import shortly before its process ends.
         """
@@ -204,7 +211,8 @@ class ImportDesk:
     async def _begin(self, company: Company, upload: Upload, about: About, state: State, work: Work) -> None:
         """Store the new state of the upload and start the work, but do not wait for its end.
 
-        Raise Problem (409) while other work is running for the company, or OSError if the state cannot be stored.
+        Raise Problem (409) if an import, preview or undo is already running for the company. Raise OSError if the
+        state cannot be stored.
         """
         self._check_idle(company)
         about.state, about.message = state, ""
@@ -305,13 +313,15 @@ class ImportDesk:
         return None
 
     def end_of(self, company_ids: Container[int]) -> None:
-        """Terminate the processes of these companies. Imports that are not committed yet change nothing."""
+        """Terminate the processes of these companies. An import that is not committed yet leaves no changes."""
         for process in [each for each, company_id in self._processes.items() if company_id in company_ids]:
             with suppress(ProcessLookupError):
                 process.terminate()
 
     async def stop(self) -> None:
-        """Terminate all processes, and wait for their tasks. Imports that are not committed yet change nothing."""
+        """Terminate all processes, and wait for their tasks. An import that is not committed yet leaves no
+        changes.
+        """
         self.end_of(set(self._processes.values()))
         tasks = [running.task for running in self._running.values()]
         if tasks:
@@ -341,7 +351,7 @@ def _arguments(company: Company, upload: Upload, about: About) -> list[str]:
 
 
 def _note(upload: Upload, about: About, state: State) -> None:
-    """Store the new state. If the folder was deleted meanwhile, do nothing."""
+    """Store the new state of the upload. If the upload's folder was deleted meanwhile, do nothing."""
     about.state = state
     if state == "failed":
         about.message = upload.failure()

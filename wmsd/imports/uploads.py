@@ -1,6 +1,6 @@
-"""Uploaded files, each in a separate folder below the data folder.
+"""Stores uploaded files, each in a separate folder below the data folder.
 
-In the folder, `file` is the uploaded file, and `about.json` its description. `preview.json` and `errors.csv` have
+In this folder, `file` is the uploaded file, and `about.json` its description. `preview.json` and `errors.csv` have
 the result of the preview. `said` has the standard error output of the command that previews or imports the file.
 An upload is deleted after one day, or when its company has `MOST_OF_A_COMPANY` newer uploads.
 """
@@ -31,15 +31,16 @@ BROKEN_OFF: Final = "The import was interrupted. Nothing was imported: start aga
 SAID: Final = "wmsd: "
 """Each error sentence in the output of a failed command begins with this text."""
 TOLD: Final = "rows "
-"""A line of the command's output that reports progress begins with this text. The number of finished rows and the
-number of all rows follow.
+"""Each line of the command's output that reports progress begins with this text. After it come the number of
+finished rows and the number of all rows.
 """
 
 
 @dataclass(slots=True)
 class About:
     """The description of an upload. `by` is the name of the user, and `at` the time of the upload. `choices` are
-    the parts of the file's form that the user has chosen, and `options` the options of the kind of file.
+    the parts of the file's format that the user has chosen. `options` are the import options that the kind of file
+    has.
     """
 
     kind: str = ""
@@ -93,7 +94,8 @@ class Upload:
         return None
 
     def errors(self) -> str | None:
-        """Return the file of errors as text, or None if there is no such file. Raise OSError if it cannot be read.
+        """Return the content of the file of errors, or None if there is no such file. Raise OSError if it cannot
+        be read.
 
         The file has at most `MOST_ERRORS` rows, with shortened cells.
         """

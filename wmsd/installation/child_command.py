@@ -44,7 +44,7 @@ class Beside:
         return self._over is not None
 
     async def run(self, *options: str) -> Ended:
-        """Run the command with further options. Return its exit code and the last lines of its standard error
+        """Run the command with additional `options`. Return its exit code and the last lines of its standard error
         output.
 
         If the program could not unpack itself, the only line is a sentence that says why.

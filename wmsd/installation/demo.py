@@ -41,16 +41,15 @@ DAY: Final[Mapping[str, DemoPerson]] = {
     "packaging-movements": WAREHOUSE_WORKER,
     "counts": WAREHOUSE_WORKER,
 }
-"""The import files with the work of the demo users. Each file is imported in the name of one user, which is the
-value here.
+"""The import files with the work of the demo users. The value is the user in whose name the file is imported.
 
 Dates in the files are relative, such as `today` or `today-3`.
 """
 TODAY: Final = re.compile(r"today([+-]\d+)?")
 TOKEN_NAME: Final = "demo"
 TOKEN_LIFETIME: Final = timedelta(days=30)
-"""How long a demo token works. wmsd warns users two weeks before a token expires. The lifetime is longer, so that
-a new demo does not begin with this warning.
+"""How long a demo token works. wmsd warns users two weeks before a token expires. The lifetime is more than two
+weeks, so that a new demo does not begin with this warning.
 """
 
 
@@ -60,15 +59,13 @@ class Loaded:
     company_name: str
     token: str
     links: tuple[tuple[DemoPerson, str], ...]
-    """Each demo user, with the code of a sign-in link. If this link is opened, the browser is signed in as this
-    user.
-    """
+    """Each demo user, with the code of a sign-in link. The link signs the browser in as this user."""
 
 
 async def load(installation: Installation) -> Loaded:
-    """Create the demo company, its people and its data if they are missing, with a new token and new links.
+    """Create the demo company, its users and its data, unless they exist. Always create a new token and new links.
 
-    The work of the demo people is imported only when the company is created.
+    The work of the demo users is imported only when the company is created.
     """
     platform, company = installation.platform, await _company(installation)
     is_new = company is None
@@ -104,7 +101,7 @@ async def _company(installation: Installation) -> Company | None:
 
 
 def _add_people(tx: Transaction) -> None:
-    """Create the demo users that are missing.
+    """Create the demo users that do not exist yet.
 
     The users have no password. People sign in by links, and programs use the token that `load` creates.
     """

@@ -44,7 +44,9 @@ class LiveChanges:
         """True once the server stops."""
 
     def tell(self) -> None:
-        """Wake the waiting listeners if a file was written since the last call. A job calls this every second."""
+        """Wake the waiting listeners if any file was written since the last call. A job calls this method every
+        second.
+        """
         if self._written:
             self.position += 1
             for company_id in self._written:
@@ -86,7 +88,7 @@ class LiveChanges:
                     await self._told.wait()
 
     async def pause(self, listener: Listener, seconds: float) -> None:
-        """Wait `seconds`, or until the listener must check immediately."""
+        """Wait `seconds`. Stop waiting earlier if the listener must check immediately."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await listener.at_once.wait()

@@ -83,8 +83,8 @@ class Installation:
 
 
 def new_guard(settings: Settings, section: Literal["webhooks", "sign_on", "alerts"] = "webhooks") -> Guard:
-    """Create the guard that allows or refuses outgoing connections. `section` is the section of the settings that
-    has its rules. The guard never lets the server connect to itself.
+    """Create the guard that allows or refuses outgoing connections. `section` is the section of the settings whose
+    rules the guard applies. The guard never lets the server connect to itself.
     """
     own_port = int(settings.server.listen.rpartition(":")[2])
     given: Webhooks | SignOn | Alerts = getattr(settings, section)
@@ -118,10 +118,10 @@ async def open_installation(
 ) -> AsyncIterator[Installation]:
     """Open the installation in `folder` and yield it. Close every connection at the end.
 
-    If `alone` is True, the files are locked against other processes. Only a server does this; it can release a
-    file to a command. A command passes `borrow`, which is called before a company's file is opened, and which asks
-    the running server to release the file. `before_migration` is called before a company's file of an older schema
-    is migrated. `who` is the actor in the audit if no user is known.
+    With `alone`, other processes cannot open the files. Only a server does this; it can release a file to a
+    command. A command passes `borrow`, which is called before a company's file is opened. It asks the running
+    server to release the file. `before_migration` is called before a company's file of an older schema is
+    migrated. `who` is the actor in the audit if no user is known.
     """
     ordered = OrderedClock(clock or SystemClock())
     abilities = abilities_in_force(settings.returns.require_write_ability)

@@ -47,7 +47,8 @@ def add_to(
     """Add the routes for browsers to `app`. Add the services that these routes need to the installation's
     dispatcher.
 
-    Register with `closed_last` the client that must be closed when the server stops.
+    `closed_last` is closed when the server stops. Register with it the client for sign-on providers, which must
+    then be closed.
     """
     # requests to sign-on providers pass the same guard as webhook deliveries, but with separate settings
     sign_on = installation.settings.sign_on

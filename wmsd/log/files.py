@@ -1,6 +1,5 @@
-"""Reads the lines of a log file and of its rotated files, and then the lines that are added later.
-
-The oldest file comes first.
+"""Reads the lines of a log: first from the rotated files, the oldest file first, and then from the current file.
+Can also follow the lines that are added later.
 """
 
 import os
@@ -77,8 +76,8 @@ class LogFiles:
             file.close()
 
     def _after(self, file: BinaryIO) -> BinaryIO | None:
-        """Open the next newer file. Return None if `file` is the newest one, or if the newer file was just
-        renamed.
+        """Open the file that was written after `file`. Return None if `file` is the newest one. Also return None
+        if the next file was renamed just now.
 
         The files may have been renamed several times since the last check.
         """
@@ -98,8 +97,8 @@ class LogFiles:
         return self._unless_renamed(newer)
 
     def _unless_renamed(self, path: Path) -> BinaryIO | None:
-        """Open and return the file. Return None if it was renamed before it was open. The caller then searches
-        again later.
+        """Open and return the file. Return None if it was renamed before it was open; the caller then repeats its
+        search.
         """
         with suppress(FileNotFoundError):
             before = _identity(path.stat())

@@ -1,7 +1,8 @@
 """Writes the request lines of the log, on a thread and in groups.
 
-Writing them one by one takes longer than the requests themselves. All other records are written immediately, after
-the request lines that wait. So the log stays in order. A crash loses the lines of the last 0.2 seconds.
+Writing each line separately takes longer than the requests themselves. A record that is not a request line is
+written immediately, but after the request lines that wait. So the log stays in order. A crash loses the lines of
+the last 0.2 seconds.
 """
 
 import logging
@@ -67,7 +68,9 @@ class GroupedLines(logging.Handler):
         self.take = self._batches.take
 
     def _goes_on(self, error: Exception) -> None:
-        """Do nothing after a failed write. Lines that are still in the queue wait for the next attempt."""
+        """Ignore the error of a failed write. The thread tries again to write the lines that are still in the
+        queue.
+        """
 
     def write_waiting(self) -> None:
         """Write the lines that wait."""

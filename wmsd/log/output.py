@@ -39,7 +39,7 @@ EXTRA: Final = (*SHOWN, "status")
 UNPRINTABLE: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 """Control characters, line ends, marks that change the reading direction, and single surrogates."""
 ENCODED: Final = json.JSONEncoder(ensure_ascii=False).encode
-"""A JSON encoder that all lines share. `json.dumps` creates an encoder at each call, which is slower."""
+"""The JSON encoder for all lines. It is faster than `json.dumps`, which creates an encoder at each call."""
 MEGABYTE: Final = 1_000_000
 REMEDY: Final = (
     "Create the folder or mount its disk, allow the user that runs wmsd to write there, or correct {setting}."
@@ -165,8 +165,8 @@ class LogFile(GroupedLines, RotatingFileHandler):
     def shouldRollover(self, record: logging.LogRecord | None = None) -> bool:  # noqa: N802  (its name)
         """Return True if the file has reached its size limit.
 
-        The library's method formats the next line too, and counts its length. This method does not, so the file
-        can exceed the limit by some lines.
+        The standard library's method also formats the next line and adds its length. This method does not, so the
+        file can exceed the limit by some lines.
         """
         if self.stream is None:
             self.stream = self._opened()
@@ -182,7 +182,8 @@ class LogFile(GroupedLines, RotatingFileHandler):
     def _has_failed(self) -> None:
         """Close the file after a failed write. The next line opens it again.
 
-        This way, the unwritten text in the file's buffer is not written before the next line.
+        The file's buffer may still have a part of the failed line. Closing the file removes it from the buffer, so
+        that it is not written before the next line.
         """
         self._is_torn = True
         stream, self.stream = self.stream, None

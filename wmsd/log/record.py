@@ -1,4 +1,4 @@
-"""A log record, parsed from its text. `output.py` describes how a record is written."""
+"""Parses a log record from its text. `output.py` describes how a record is written."""
 
 import json
 import re
@@ -15,7 +15,7 @@ HUMAN: Final = re.compile(
     r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)([+-]\d\d:\d\d)? (debug  |info   |warning|error  |critical) (.*)", re.DOTALL
 )
 NAMES: Final = {shown: name for name, shown in SHOWN.items()}
-"""The names of the fields in a log record. The keys are the fields' names in a line of text."""
+"""The names of the fields in a log record. The key is the field's name in a line of text."""
 FIELD: Final = re.compile(rf" ({'|'.join(NAMES)})=(\S*)$")
 TRACE: Final = "  "
 """The prefix of all lines of a record after the first one, such as the lines of a traceback."""
@@ -48,7 +48,7 @@ class LogRecord(NamedTuple):
 def records(lines: Iterable[str | None]) -> Iterator[LogRecord]:
     """Yield the log records in `lines`. The lines have no line ends.
 
-    None in `lines` means that no further line exists yet. In this case, the last record counts as complete.
+    An item None means that no further line exists yet. In this case, the last record counts as complete.
     """
     waiting: list[str] = []
     for line in lines:
@@ -67,8 +67,7 @@ def records(lines: Iterable[str | None]) -> Iterator[LogRecord]:
 def record_of(lines: list[str]) -> LogRecord:
     """Parse the lines of one record.
 
-    Control characters are escaped. So the text of a log file cannot show false lines or move the cursor of the
-    terminal.
+    Control characters are escaped. So the text in a log file cannot fake lines or move the cursor of the terminal.
     """
     text = "\n".join(map(escape_controls, lines))
     if lines[0].startswith("{"):

@@ -8,12 +8,12 @@ from wmsd.base.clock import Clock
 REPORT_SECONDS: Final = 10.0
 """The number of seconds between two log lines about requests that were not logged."""
 REFUSED: Final = (5.0, 50)
-"""The limits for requests that were refused or have no caller. First the log lines per second, then the log lines
-in a burst.
+"""How many requests are logged if they were refused or have no caller: log lines per second, and log lines in a
+burst.
 """
 FAILED: Final = (20.0, 20)
-"""The limits for requests that failed with a status of 500 or higher, in the form of `REFUSED`. These log lines
-are rarer and more informative.
+"""How many requests are logged if they failed with a status of 500 or higher, in the form of `REFUSED`. These
+failures are rarer, and their log lines say more.
 """
 
 TRACES: Final = (1.0, 10)
@@ -53,8 +53,8 @@ class LogSampling:
     def admits(self, status: int, is_admitted: bool) -> bool:
         """Return True if the request must be logged. Otherwise count the request, and return False.
 
-        `is_admitted` is True if the request has a valid token or session. Such requests are always logged, except
-        those that the rate limit refused (429).
+        `is_admitted` is True if the request has a valid token or session. wmsd always logs such a request, unless
+        the rate limit refused it (429).
         """
         if is_admitted and status != 429:
             return True
@@ -68,7 +68,9 @@ class LogSampling:
         return False
 
     def left_out(self) -> str | None:
-        """Return a sentence about the requests left out since the last call, or None if there were none."""
+        """Return a sentence about the requests that were not logged since the last call, or None if there were
+        none.
+        """
         if not self._left_out:
             return None
         seconds = max(1, round(self._clock.monotonic() - self._since))

@@ -1,1 +1,1 @@
-"""The upkeep of an installation: backups, moves of companies, the doctor and upgrades."""
+"""The maintenance of an installation: backups, moves of companies, the doctor and upgrades."""

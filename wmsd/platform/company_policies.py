@@ -1,7 +1,7 @@
 """The policies of a company: how much may be received beyond an order, and the minimum stock.
 
-The company's file stores them. Therefore a change is written to this file first, and later to the audit of the
-installation.
+Policies are stored in the company's file, and their changes in the audit of the installation. A change is written
+to the company's file first.
 """
 
 import json

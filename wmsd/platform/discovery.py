@@ -119,7 +119,7 @@ async def get_health(service: OversightService, caller: Caller | None) -> Shown:
 
     The status is 200 and `degraded` if one company's file is unavailable, or if the disk is filling up. The
     service is also `degraded` if no backup contains the keys of the installation, or after the clock was set.
-    Three more states count as `degraded`. wmsd has switched off a webhook that failed for days, a company has been
+    Three more states count as `degraded`: wmsd has switched off a webhook that failed for days, a company has been
     frozen for over a day, or tasks after a restore are still open.
 
     With a token, the answer has more numbers. With the token of a platform admin, the answer also names the

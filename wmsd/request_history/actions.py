@@ -1,4 +1,4 @@
-"""The operations of the request history: listing the last requests of a company, and getting one of them.
+"""The operations of the request history: list the last requests of a company, and get one of them.
 
 Admins see all requests of their companies. Other users see the requests of their own tokens.
 """
@@ -21,7 +21,9 @@ from wmsd.request_history.refusal_remedies import Question, refusal_remedy
 from wmsd.request_history.schema import LONGEST_ID, RequestDetail, RequestQuery, RequestShown
 
 MOST_LOOKED_AT: Final = 5_000
-"""How many stored requests are searched for one page of the list. The next page continues after these requests."""
+"""How many stored requests are searched for one page of the list. The search for the next page continues after
+them.
+"""
 
 
 @operation(tag="Requests", answer="cursor", returns=RequestShown)
@@ -43,7 +45,7 @@ async def get_request(
 ) -> dict[str, object]:
     """Get one of the last requests.
 
-    The answer also has the reason why the request was refused, and what to do about it.
+    If the request was refused, the answer also has the reason, and what to do about it.
     """
     sees_all = _sees_all(caller)
     found = await history.look(partial(_find, history, company.id, request_id[:LONGEST_ID]))
@@ -66,16 +68,16 @@ async def get_request(
 
 
 def _sees_all(caller: Caller) -> bool:
-    """Return True if the caller is at least a company admin.
+    """Return True if the caller has at least the role of a company admin.
 
-    This is the role of the session. It may be lower than the role of the user.
+    The caller's role is the role of the session, which may be lower than the role of the user.
     """
     return caller.role is not None and has_role(caller.role, "company-admin")
 
 
 def _fits(query: RequestQuery, user_id: int | None) -> Callable[[Mapping[str, Any]], bool]:
-    """Return a function that tells if a request matches the query. If `user_id` is given, only requests of this
-    user match.
+    """Return a function that says whether a request matches the query. If `user_id` is given, only requests of
+    this user match.
     """
     wanted = {"operation": query.operation, "token_id": query.token, "code": query.code, "user_id": user_id}
     equal = {name: value for name, value in wanted.items() if value is not None}

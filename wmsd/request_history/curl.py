@@ -12,8 +12,8 @@ FROM_A_FILE: Final = "@body.json"
 
 
 def line(request: Mapping[str, Any], origin: str) -> str:
-    """Return the request as a curl command with $TOKEN in place of the token. A body that is not stored completely
-    must be put into a file.
+    """Return the request as a curl command, with `$TOKEN` in place of the token. If the body is not stored
+    completely, the command reads it from a file, which the user must create.
     """
     parts = ["curl"]
     if request["method"] == "HEAD":
@@ -38,5 +38,5 @@ def was_not_read(request: Mapping[str, Any]) -> bool:
 
 
 def is_whole(request: Mapping[str, Any]) -> bool:
-    """Return True if the complete body is stored, except for secrets."""
+    """Return True if the complete body is stored. Secrets may have been removed from it."""
     return request["body"] is not None and request["body_bytes"] <= MOST_KEPT

@@ -1,8 +1,8 @@
 """The files of stored requests. Each company has a folder of files, which are called segments.
 
 Lines are only appended. The name of a segment is the position of its first line. When all segments together are
-too large, the company with the most bytes loses its oldest segment. Therefore a company with many requests never
-displaces the requests of another company.
+too large, wmsd deletes the oldest segment of the company with the most bytes. Therefore a company with many
+requests never displaces the requests of another company.
 """
 
 import os
@@ -13,11 +13,11 @@ from typing import Final
 from wmsd.request_history import lines as entries
 
 IN_ALL: Final = 50
-"""The size limit for all segments, as a number of full segments."""
+"""The maximum size of all segments together is this many times the size of a full segment."""
 LEAST_BYTES: Final = 64 * 1024
 DAY: Final = 86_400 * 1_000_000
-"""The largest time between the first and the last line of a segment, in microseconds: one day. So old lines can be
-deleted with their whole segment.
+"""The maximum time between the first and the last line of a segment: one day, in microseconds. wmsd deletes old
+lines by deleting whole segments.
 """
 SUFFIX: Final = ".jsonl"
 LONGEST_LINE: Final = 256 * 1024

@@ -40,8 +40,8 @@ ONE_REFUSAL_A: Final = timedelta(seconds=1)
 requests do not displace the other requests.
 """
 READS_A_SECOND: Final = 5
-"""How many successful reads of a company are stored per second, at most. The default rate limit allows one read
-per second. For a company with a high limit, storing all reads reduces the server's speed by a tenth.
+"""The maximum number of stored successful reads of a company per second. The default rate limit allows one read
+per second. If a company has a high limit, storing all reads reduces the server's speed by a tenth.
 """
 SAFE_METHODS: Final = frozenset({"GET", "HEAD"})
 END: Final = 2**62
@@ -76,7 +76,7 @@ class RequestHistory:
         )
         self.take = self._batches.take
         self._lock = threading.Lock()
-        """A thread holds this lock while it writes requests, or reads which requests are stored."""
+        """A thread holds this lock while it stores requests, or while it finds out which requests are stored."""
         self._looking = asyncio.Lock()
         """A lock that allows one search at a time, because a search uses the processor."""
         self._recent = Recent()
@@ -130,8 +130,8 @@ class RequestHistory:
     def _line(self, taken: Taken) -> bytes | None:
         """Return the line that stores a request.
 
-        Return None if the line cannot be formatted. If the rate limit refuses many requests of a company, return a
-        line for only one request per second.
+        Return None if the line cannot be formatted. If the rate limit refuses many requests of a company, return
+        only one line per second for them, and None for the others.
         """
         company_id = taken.company.id
         if taken.status == 429:
@@ -170,7 +170,7 @@ class RequestHistory:
                 self._segments.append(company_id, first[company_id], b"".join(lines))
 
     def forget_old(self) -> None:
-        """Delete the files in which all requests are older than the settings allow. If the settings say that no
+        """Delete each file whose newest request is older than the settings allow. If the settings say that no
         requests are stored, delete all files. Raise OSError if a file cannot be deleted.
         """
         until = (self.clock.now() - timedelta(days=self._days)).timestamp() if self.is_on else math.inf
@@ -199,8 +199,10 @@ class RequestHistory:
         return await asyncio.shield(asyncio.ensure_future(in_turn()))
 
     def newest_first(self, company_id: int, before: int, containing: bytes = b"") -> Iterator[Entry | None]:
-        """Yield the company's requests before the position `before`, the newest first. Yield None for each line
-        that does not match. If `containing` is given, only lines with these bytes match.
+        """Yield the company's requests before the position `before`, the newest first.
+
+        If `containing` is given, yield only the requests whose line contains these bytes. Yield None for each
+        other line.
         """
         self.write_waiting()
         with self._lock:

@@ -1,5 +1,5 @@
-"""A stored request as a line of text. First come the fields that lists show, then a tab, the other fields, and a
-tab.
+"""A stored request as a line of text. First come the fields that lists show, then a tab, the remaining fields, and
+a tab.
 
 A line that does not end with a tab was cut off.
 """
@@ -74,7 +74,7 @@ class Taken(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """A stored request. `shown` has the fields that lists show. `rest` has the other fields, as a JSON text."""
+    """A stored request. `shown` has the fields that lists show, and `rest` the remaining ones, as JSON text."""
 
     shown: dict[str, Any]
     rest: str
@@ -154,8 +154,8 @@ def answer_to_keep(status: int, answer: bytes) -> bytes:
 def refusal_of(taken: Taken, answer: str, parts: Sequence[Part], abilities: Container[str]) -> Refusal | None:
     """Return why the request, or a part of it, was refused. Return None if nothing was refused.
 
-    `answer` is the masked text of the answer. `parts` are the outcomes of the requests in a batch, or of the
-    fields of a GraphQL document. `abilities` are the abilities that tokens may have in this installation.
+    `answer` is the masked text of the answer. `parts` are the outcomes inside a batch (its requests) or inside a
+    GraphQL document (its fields). `abilities` are the abilities that tokens may have in this installation.
     """
     if taken.status < 400:
         return _of_parts(taken, answer, parts)
@@ -204,8 +204,8 @@ def _problem(answer: str) -> dict[str, Any]:
 
 
 def _lack(taken: Taken, abilities: Container[str]) -> Lack | None:
-    """Return the ability that the caller lacks. If there is none, return the module that is off for the company.
-    If there is none, return None.
+    """Return the ability that the caller lacks. If the caller lacks no ability, return the module that is off for
+    the company. If no module is off, return None.
     """
     declared = taken.operation.ability
     needed = needed_ability(declared, abilities)

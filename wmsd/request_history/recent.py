@@ -13,9 +13,8 @@ MOST: Final = 500
 """How many requests of one company are in memory, at most."""
 MOST_BYTES_OF_A_COMPANY: Final = 1_000_000
 MOST_BYTES: Final = 16_000_000
-"""How many bytes the requests of all companies may use in memory. If they use more, a company's requests are
-removed from memory. It is the company that has sent no request for the longest time. The files still contain these
-requests.
+"""How many bytes the requests of all companies may use in memory. Above this limit, wmsd removes the requests of
+the company that has sent none for the longest time. The files still contain them.
 """
 
 

@@ -35,7 +35,9 @@ class Refusal:
     """True if only a part of a batch or of a document was refused."""
 
     def kept(self) -> dict[str, Any]:
-        """Return the fields to store with the request. `errors` is empty, because the advice does not use it."""
+        """Return the fields to store with the request. `errors` is stored as an empty dict, because the advice
+        does not need the errors.
+        """
         return {**asdict(self), "errors": {}}
 
 
@@ -45,7 +47,7 @@ def why(refusal: Refusal) -> str:
 
 
 def _as_answered(refusal: Refusal) -> str:
-    """Return the message of the error response, followed by the errors of its first fields."""
+    """Return the message of the error response. If fields have errors, add the errors of the first fields."""
     wrong = [f"{path or 'the body'} {sentences[0]}" for path, sentences in refusal.errors.items() if sentences]
     if not wrong:
         return refusal.message

@@ -24,7 +24,9 @@ BAD_DOCUMENT: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """The facts for the advice. `sees_all` is True if the caller may know about other people's tokens."""
+    """A refused request, and the facts that the advice depends on. `sees_all` is True if the caller may know about
+    other people's tokens.
+    """
 
     tx: Transaction
     refusal: Refusal
@@ -135,7 +137,7 @@ def _limited(question: Question) -> str:
 
 
 def _malformed(question: Question) -> str:
-    """Return the advice for status 400. In GraphQL, this status means that the body cannot be read, or that the
+    """Return the advice for status 400. Usually, the body cannot be read. In GraphQL, it can also mean that the
     document does not match the schema.
     """
     return BAD_DOCUMENT if question.refusal.noun == "GraphQL" and question.was_read else BAD_BODY

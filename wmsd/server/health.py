@@ -32,18 +32,19 @@ PUBLIC: Final = (
     *("switched_off", "doubted_since"),
     *("companies_unprepared", "companies_unavailable", "files_that_cannot_be_written"),
 )
-"""The keys of a check that callers without a valid token see. The number of free bytes is not among them, because
-it shows an attacker whether an attack works. A whole percentage reveals little.
+"""The keys of a check's result that callers without a valid token see. The number of free bytes is not one of
+them, because it would show attackers whether an attack works. A whole percentage shows little.
 """
 
 
 async def check_health(
     installation: Installation, jobs: Jobs, is_known: bool, caller: Caller | None = None
 ) -> tuple[int, dict[str, Any]]:
-    """Return the HTTP status, 200 or 503, and the result of each check, without paths and versions.
+    """Return the HTTP status, 200 or 503, and the result of each check. The results contain no paths and no
+    versions.
 
     `is_known` means that the caller has a valid token. If `caller` is a platform admin, the result also has the
-    codes of companies that cannot be used or written.
+    codes of companies whose files cannot be used or written.
     """
     seen = None if jobs.backups is None else await jobs.backups.seen()
     checks = {
@@ -73,13 +74,15 @@ async def check_health(
 
 
 def _judged(is_good: bool, **facts: Any) -> dict[str, Any]:
-    """Return the result of a check. If the check has failed, the service is degraded, but still works."""
+    """Return the result of a check. If `is_good` is False, the result says that the service is degraded, which
+    means that it still works.
+    """
     return {"ok": is_good, **({} if is_good else {"degraded": True}), **facts}
 
 
 async def read_platform(installation: Installation, read: Callable[[Transaction], Result]) -> Result | None:
-    """Return the result of `read` in `platform.db`, or None if the file cannot be read. The database check reports
-    a file that cannot be read.
+    """Return the result of `read` in `platform.db`, or None if the file cannot be read. The database check also
+    reports such a file.
     """
     try:
         return await installation.platform.read(read)
@@ -155,8 +158,8 @@ async def wrong_clock(installation: Installation, jobs: Jobs) -> clock_verdict.W
 async def _clock(installation: Installation, jobs: Jobs) -> dict[str, Any]:
     """Return the result of the clock check.
 
-    The result also reports companies whose last change is in the future. They do not make the check fail, because
-    the clock will pass the time of that change.
+    The result also reports companies whose last change is in the future. This does not count as a failure, because
+    the clock will later pass the time of that change.
     """
     known, found = jobs.clock_watch.known, dict[str, Any](ok=True)
     if known.doubted_since is not None:
@@ -181,7 +184,7 @@ def _backup(seen: Seen | None) -> dict[str, Any]:
 
 
 async def _frozen(installation: Installation) -> dict[str, str]:
-    """Return the time since which each frozen company has been frozen, by company code.
+    """Return for each frozen company the time at which it was frozen, by company code.
 
     Return an empty dict if `platform.db` cannot be read. Another check reports this error.
     """
@@ -193,8 +196,8 @@ async def _frozen(installation: Installation) -> dict[str, str]:
 
 
 def _moves(installation: Installation, frozen: Mapping[str, str]) -> dict[str, Any]:
-    """Check whether a company has been frozen for too long, and return the result. An admin may have forgotten an
-    old freeze.
+    """Check whether a company has been frozen for too long, and return the result. The reason may be that an admin
+    has forgotten the freeze.
     """
     oldest = min(frozen.values())
     is_meant = age(oldest, installation.clock.now()) < LONG

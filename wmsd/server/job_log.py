@@ -97,8 +97,8 @@ class JobLog:
 
     @contextmanager
     def run(self, name: str) -> Iterator[None]:
-        """Record a run of the job `name` while the block runs. An exception is recorded and raised again. The run
-        of an undeclared job is not recorded.
+        """Record a run of the job `name` while the block runs. If the block raises an exception, record it and
+        raise it again. The run of an undeclared job is not recorded.
         """
         job = self.jobs.get(name) or JobRuns("", "", every=0.0, due=0.0)
         began, job.began_at, job.is_running = self._clock.monotonic(), self._clock.now(), True

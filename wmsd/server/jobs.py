@@ -1,6 +1,6 @@
 """The jobs of a running server: work that no request asks for.
 
-APScheduler only starts the jobs. Tables in the files say which work is due.
+APScheduler only starts the jobs. Tables in the database files say which work is due.
 """
 
 import asyncio
@@ -48,8 +48,8 @@ from wmsd.tenants.accounts import ending_tokens, token_store
 
 LOG = logging.getLogger("wmsd.jobs")
 NOTICE_CHANGES_SECONDS = 0.5
-"""The seconds between two checks for changes by commands. A running server must notice a change by a command
-within a second.
+"""The seconds between two checks for changes that a command has made. The server must notice such a change within
+a second.
 """
 
 SENDER_TICK_SECONDS = 0.5
@@ -72,7 +72,7 @@ class Jobs:
         imports: ImportDesk | None = None,
         complete: Complete = NOTHING_ADDED,
     ) -> None:
-        """Create the jobs. `complete` adds options to the commands in alerts."""
+        """Create the jobs. `complete` is a function that adds options to the commands in the texts of alerts."""
         self._installation = installation
         self.today = today
         self.changes = changes
@@ -108,8 +108,8 @@ class Jobs:
         self.last_tick = self._clock.monotonic()
         self._with_failed_logs: set[Database] = set()
         self._tidied_at: dict[int, float] = {}
-        """The time when the daily work on each company's file was last done, on the monotonic clock, by company
-        id.
+        """The time of the last daily work on each company's file, by company id. The time is on the monotonic
+        clock.
         """
         self.log = JobLog(self._clock)
         for seconds, name, job in self._declared():
@@ -148,7 +148,7 @@ class Jobs:
         return jobs if self.backups is None else [*jobs, (60, "look", self.backups.look)]
 
     async def start(self) -> None:
-        """Start the jobs. The clock watch must run already: it is started before the first change, because change
+        """Start the jobs. The caller must have started the clock watch before the first change, because change
         sequences depend on the clock.
         """
         self._scheduler.start()
@@ -192,8 +192,8 @@ class Jobs:
             self.imports.end_of({each.id for each in known.values() if each.suspended_at is not None})
 
     async def try_failed_writes(self) -> None:
-        """Write to each file whose writes have failed, to learn whether its disk works again. This does not wait
-        for a request that writes.
+        """Write to each file whose writes have failed, to learn whether its disk works again. So wmsd learns this
+        even if no request writes.
         """
         for database in (self._installation.platform, *self._installation.files.databases):
             if database.writes.failure is not None:
@@ -203,8 +203,8 @@ class Jobs:
                     await database.try_to_write()
 
     async def write_logs_back(self) -> None:
-        """Write large write-ahead logs back into their database files. Log each failure, so that an admin notices
-        that a write-ahead log grows.
+        """Copy the pages of large write-ahead logs into their database files. Log each failure, so that an admin
+        notices that a write-ahead log keeps growing.
         """
         known = [self._installation.platform, *self._installation.files.open]
         sizes = await asyncio.to_thread(lambda: {each: log_bytes(each.path) for each in known})
@@ -222,7 +222,7 @@ class Jobs:
                 self._complaints.failed(what, error)
 
     async def make_reserve(self) -> None:
-        """Create the reserve file for a full disk, if the file is missing and the disk has enough space."""
+        """Create the emergency space reserve, if its file is missing and the disk has enough space."""
         await asyncio.to_thread(self._installation.folder.make_reserve)
 
     async def watch_the_disk(self) -> None:
@@ -230,7 +230,7 @@ class Jobs:
         await self.room_watch.look()
 
     async def keep_today(self) -> None:
-        """Read the changed figures of the page Today again, and notify open pages."""
+        """Refresh the figures of the page Today that have changed, and notify open pages."""
         try:
             await self.today.keep()
         finally:
@@ -264,8 +264,8 @@ class Jobs:
             await asyncio.to_thread(self._installation.history.forget_old)
 
     async def tidy_files(self) -> None:
-        """Tidy each open file, and once a day also each closed file. This way, unused companies cause almost no
-        work.
+        """Tidy each open file, and once a day also each closed file. Companies that nobody uses thus cause almost
+        no work.
 
         If the file of one company fails, continue with the files of the other companies.
         """
@@ -289,11 +289,11 @@ class Jobs:
                     self._tidied_at[company_id] = now
 
     async def _tidy(self, database: Database, company: Company, is_daily: bool) -> None:
-        """Delete old test receivers, events, idempotency keys and deliveries, a few at a time, so that requests do
-        not wait.
+        """Delete old test receivers, events, idempotency keys and deliveries. Each write deletes only a few, so
+        that requests do not wait.
 
-        Also switch off subscriptions that have failed for days. Once a day, refresh SQLite's statistics: with
-        outdated statistics, SQLite picks bad plans.
+        Also switch off subscriptions that have failed for days. Once a day, refresh SQLite's statistics, because
+        SQLite plans queries badly with outdated statistics.
         """
         for some in (end_old_receivers, forget_old_events, forget_old_keys, forget_old_deliveries):
             while await database.write(some, is_quiet=True):  # quiet: deletions make nothing due

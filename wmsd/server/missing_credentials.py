@@ -1,8 +1,8 @@
 """Keeps the list of tasks after a restore up to date. The list names the webhooks whose credentials must be set
 again.
 
-The file of each company records which webhooks lack credentials. This module copies these records to the list in
-`platform.db`.
+The file of each company records which of its webhooks lack credentials. This module copies these records to the
+list in `platform.db`.
 """
 
 import logging
@@ -52,8 +52,8 @@ LOOKED_AT: Final = """
 
 
 def follow(tx: Transaction, company_id: int, code: str, missing: list[MissingCredentials]) -> None:
-    """Update the list of tasks for one company. Add the webhooks in `missing`, and mark the entries of all other
-    webhooks of the company as done.
+    """Update the list of tasks for one company. Add the webhooks in `missing`. Mark the company's entries for all
+    other webhooks as done.
 
     `missing` must have every webhook of the company that lacks credentials. `code` is the company's code.
     """
@@ -83,7 +83,7 @@ async def note_missing(platform: Database, company: Company, missing: list[Missi
 
 
 class LostCredentials:
-    """A check of webhook credentials, for the companies with open entries in the list of tasks."""
+    """Tests the credentials of webhooks again, for the companies that have open entries in the list of tasks."""
 
     def __init__(self, installation: Installation) -> None:
         self._installation = installation

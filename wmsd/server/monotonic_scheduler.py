@@ -1,8 +1,8 @@
 """APScheduler on monotonic time.
 
-By default, APScheduler uses the wall clock. If the wall clock is set forward, APScheduler lists every missed run.
-For a step of 180 days and a run each half second, this takes minutes. If the wall clock is set back, no job runs
-until the clock reaches the previous time again.
+By default, APScheduler uses the wall clock. If somebody sets the wall clock forward, APScheduler lists every
+missed run. For a step of 180 days and a run each half second, this takes minutes. If somebody sets the wall clock
+back, no job runs until the clock reaches the previous time again.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,9 @@ BEGINNING: Final = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 class MonotonicTime(tzinfo):
-    """A time zone whose time is the uptime of the machine. APScheduler asks only its time zone for the time."""
+    """A time zone whose time is the uptime of the machine. APScheduler gets the current time only from its time
+    zone.
+    """
 
     def __init__(self, monotonic: Callable[[], float]) -> None:
         self._monotonic = monotonic

@@ -41,7 +41,8 @@ class SearchUpdates:
     async def index_changes(self) -> None:
         """Index changes for a quarter of a second. A job calls this method each second.
 
-        If the disk is full, nothing is indexed: the remaining space is reserved for revoking and deleting.
+        If the disk is full, nothing is indexed. The remaining space is kept for changes that revoke access or
+        delete data.
         """
         disk = disk_of(self._folder)
         if disk.free < disk.refused_below:
@@ -62,7 +63,7 @@ class SearchUpdates:
                 waiting.append(company_id)
 
     async def _has_more(self, company_id: int) -> bool:
-        """Index some changes of a company, and return True if more are waiting.
+        """Index some changes of a company, and return True if there are more changes to index.
 
         A company whose file fails is tried again later. A record that cannot be indexed waits until the company's
         next change. A damaged index is emptied first.

@@ -27,7 +27,9 @@ def new_client(installation: Installation) -> LazyClient:
 
 
 def new_sender(installation: Installation, client: LazyClient) -> Sender:
-    """Create the sender. After each commit of this process to a company's file, the sender scans the file."""
+    """Create the sender. When this process has committed a change to a company's file, the sender looks for new
+    webhook deliveries in the file.
+    """
 
     async def audit(action: str, subject: str) -> None:
         await installation.platform.write(lambda tx: companies.write_audit(tx, action, subject), is_quiet=True)

@@ -66,6 +66,6 @@ def section_of(name: str) -> type[Section]:
 
 
 def table_of(field: FieldInfo) -> type[BaseModel] | None:
-    """Return the model of the tables if the setting is a list of tables. Otherwise return None."""
+    """Return the model of one table if the setting is a list of tables. Return None for any other setting."""
     members = get_args(field.annotation) if get_origin(field.annotation) is list else ()
     return members[0] if members and isinstance(members[0], type) and issubclass(members[0], BaseModel) else None

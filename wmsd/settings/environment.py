@@ -23,11 +23,13 @@ URL_OF_A_CLUSTER: Final = re.compile(r"WMSD(_SERVER|_WEB)?_PORT")
 set by Kubernetes only if the value is a URL such as tcp://10.0.0.7:80.
 """
 LISTENING: Final = re.compile("(port|host|address|bind)$")
-"""Finds the ends of names that other programs use for the setting `listen`, such as `port`."""
+"""Finds the endings of names, such as `port`, that other programs use for what wmsd calls `listen`."""
 PROXIES: Final = ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy")
 """The variables that other programs read a proxy from."""
 NEAR: Final = 0.7
-"""The least similarity of two names if one is a misspelling of the other. Equal names have the similarity 1."""
+"""If two names have at least this similarity, one of them may be a misspelling of the other. Equal names have the
+similarity 1.
+"""
 
 
 def from_environment(environment: Mapping[str, str] | None) -> tuple[Layer, list[str]]:
@@ -102,8 +104,9 @@ def _is_of_a_cluster(name: str, text: str) -> bool:
 
 
 def _nearest_variable(name: str) -> str | None:
-    """Return the known variable that the unknown variable `name` probably means: one that ends with this name, or
-    a very similar one. Return None if there is no such variable.
+    """Return the known variable that a user probably meant by the unknown variable `name`, or None.
+
+    The two names are very similar, or the known name ends with `name` without the prefix WMSD_.
     """
     names = _known()
     ending = LISTENING.sub("listen", name.removeprefix(ENVIRONMENT).lower())
@@ -112,8 +115,8 @@ def _nearest_variable(name: str) -> str | None:
 
 
 def nearest_name(name: str, known: Iterable[str]) -> str:
-    """Return the end of an error sentence about the unknown `name`. It is "; did you mean X?", where X is the most
-    similar name in `known`. It is only "." if no known name is similar.
+    """Return the end of an error sentence about the unknown `name`: "; did you mean X?", where X is the most
+    similar name in `known`. If no known name is similar, return ".".
     """
     nearest = _nearest(name, known, 0.4)
     return "." if nearest is None else f"; did you mean {nearest}?"

@@ -18,7 +18,7 @@ from wmsd.settings.sections.fields import TLS
 
 Values = dict[str, dict[str, Any]]
 BESIDE: Final = "-backups"
-"""The end of the name of the default backup folder. The name begins with the name of the data folder."""
+"""The end of the name of the default backup folder: the name of the data folder, followed by this text."""
 INSIDE: Final = "backups"
 """The name of a demo's default backup folder. It is in the data folder, so that one folder contains all of a
 demo.
@@ -26,8 +26,8 @@ demo.
 
 
 class Layer(NamedTuple):
-    """The settings from one source. `text` is the content of the configuration file. It is "" if the source is not
-    a file.
+    """The settings from one source. `text` is the content of the configuration file, or "" if the source is not a
+    file.
     """
 
     kind: Literal["file", "environment", "command line"]
@@ -37,9 +37,10 @@ class Layer(NamedTuple):
 
     @property
     def folder(self) -> Path:
-        """The folder for the relative paths of this source. For a configuration file, it is the file's folder. For
-        a pipe and for other sources, it is the current directory. Raise OSError if the current directory was
-        removed.
+        """The folder to which relative paths of this source belong.
+
+        For a configuration file, it is the folder of the file. For a pipe, the environment and the command line,
+        it is the current directory. Raise OSError if the current directory was removed.
         """
         is_file = self.kind == "file" and not Path(self.name).is_fifo()
         return Path(self.name).absolute().parent if is_file else Path.cwd()

@@ -1,5 +1,5 @@
-"""The sources of the settings: flags override the environment, the environment overrides the file, and the file
-overrides the defaults.
+"""Reads the settings from their sources: flags override the environment, the environment overrides the file, and
+the file overrides the defaults.
 """
 
 import re
@@ -24,7 +24,9 @@ IN_FILES: Final = {
     "must be true or false": "must be true or false, without quotation marks",
     "must be a whole number": "must be a whole number without quotation marks{example}",
 }
-"""The error messages for a wrong type in a configuration file. Each key is the API's message for this error."""
+"""The error messages for values of a wrong type in a configuration file. The key is the API's message for the same
+error.
+"""
 
 
 def layers_of(
@@ -32,7 +34,8 @@ def layers_of(
     flags: Mapping[tuple[str, str], str] | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> list[Layer]:
-    """Return the settings of the file, the environment and the flags. Each layer overrides the layers before it.
+    """Return the settings of the file, of the environment and of the flags, in this order. Each layer overrides
+    the layers before it.
 
     Raise SettingsError if a source cannot be read.
     """
@@ -59,7 +62,9 @@ def settings_of(layers: Sequence[Layer]) -> Settings:
 
 
 def as_set(layers: Sequence[Layer]) -> Settings:
-    """Return the settings of all layers. Relative paths stay as they were written. The layers must be valid."""
+    """Return the settings of all layers. Relative paths stay as the user has written them. All layers must be
+    valid.
+    """
     return Settings.model_validate(_merged(layer.values for layer in layers))
 
 
@@ -106,9 +111,9 @@ class Mistake(NamedTuple):
 
 
 def errors_of_layer(layer: Layer) -> list[Mistake]:
-    """Return the errors of one source.
+    """Return the errors in one source.
 
-    Only a file distinguishes numbers from texts. The environment and flags have only texts.
+    In a file, numbers and texts are different. In the environment and in flags, all values are texts.
     """
     unknown = list(_unknown(layer))
     if unknown:
@@ -135,8 +140,8 @@ def _unknown(layer: Layer) -> Iterator[Mistake]:
 
 
 def _invalid(layers: Sequence[Layer], values: Values, is_file: bool) -> Iterator[Mistake]:
-    """Yield the errors in `values`, the merged values of the layers. If `is_file` is False, a text may stand for a
-    number.
+    """Yield the errors in `values`, the merged values of the layers. If `is_file` is False, a number may be
+    written as a text.
     """
     try:
         Settings.model_validate(values, strict=is_file)
@@ -153,8 +158,8 @@ def _invalid(layers: Sequence[Layer], values: Values, is_file: bool) -> Iterator
 
 
 def _in_words(text: str, section: str, key: str) -> str:
-    """Return the error `text` in words for a configuration file. If the type is wrong, give the default as an
-    example. Leave other errors unchanged.
+    """Return the error `text` in the words for a configuration file. If the error is a wrong type, show the
+    default as an example. Return any other error unchanged.
     """
     text = text.removeprefix("Value error, ")
     if text not in IN_FILES:
@@ -164,8 +169,8 @@ def _in_words(text: str, section: str, key: str) -> str:
 
 
 def errors_together(layers: Sequence[Layer]) -> list[Mistake]:
-    """Return the errors in the merged settings of all layers. If there are none, return the contradictions between
-    valid settings.
+    """Return the errors in the merged settings of all layers. If each setting is valid, return the contradictions
+    between settings.
     """
     merged = _merged(layer.values for layer in layers)
     if invalid := list(_invalid(layers, merged, False)):
@@ -177,7 +182,8 @@ def errors_together(layers: Sequence[Layer]) -> list[Mistake]:
 
 
 def _source(layers: Sequence[Layer], section: str, text: str) -> str:
-    """Return the name of the source of an error: the last layer that sets a setting named in the sentence `text`.
+    """Return the name of the source of an error. This is the last layer that sets any of the settings named in
+    `text`, the sentence of the error.
 
     If no layer sets any of them, return the name of the last layer with this section.
     """
@@ -206,8 +212,8 @@ def _conflicts(settings: Settings) -> Iterator[Mistake]:
 
 
 MOST_LINES: Final = 20
-"""How many lines that are not valid TOML are skipped, at most. A file with more invalid lines is probably not a
-configuration file.
+"""The maximum number of lines that are skipped because they are not valid TOML. A file with more such lines is
+probably not a configuration file.
 """
 
 
@@ -226,7 +232,7 @@ def read_partial_settings(
 ) -> Salvaged:
     """Read the settings, and skip invalid values.
 
-    An invalid value is replaced by the value of the source with the next lower priority, or by the default.
+    An invalid value is replaced by the value from the source with the next lower priority, or by the default.
     """
     wrong: list[str] = []
     layers = [] if file is None else [_read_right(file, wrong)]
@@ -245,7 +251,7 @@ def read_partial_settings(
 
 
 def _right_alone(section: str, keys: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those settings in `keys` that are valid if all other settings have their defaults."""
+    """Return the settings in `keys` that are valid if all other settings have their defaults."""
     return {
         key: value
         for key, value in keys.items()
@@ -258,9 +264,9 @@ def _nothing(section: str, keys: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read_right(file: Path, wrong: list[str]) -> Layer:
-    """Read a file without its invalid lines and settings, and add an error for each to `wrong`.
+    """Read a file without its invalid lines and settings, and add an error for each of them to `wrong`.
 
-    If some lines are not valid TOML, add only the first error, because it may have caused the others.
+    If several lines are not valid TOML, add only the first error, because it may have caused the others.
     """
     try:
         lines = text_of(file).split("\n")

@@ -10,7 +10,7 @@ from wmsd.settings.toml_writer import as_written
 
 AGAIN: Final = re.compile(r"Cannot (?:overwrite a value|declare .* twice)")
 UNENDED: Final = re.compile(r"Illegal character '\\n'|Unterminated string|Expected [\"']{3}$")
-"""Finds the library's error messages about a text in quotation marks that does not end in its line."""
+"""Finds the TOML library's error about a text whose closing quotation mark is not in the same line."""
 MORE: Final = re.compile("Expected newline or end of document after a statement")
 PLACE: Final = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 SETTING: Final = re.compile(r"\s*([\w.-]+)\s*=\s*([^\s#]?)")
@@ -52,7 +52,7 @@ def read_toml(text: str) -> dict[str, Any]:
 
 
 def _what_is_wrong(said: str, number: int, lines: Sequence[str]) -> str:
-    """Return the library's error `said` in plain words. `number` is the number of its line, from 1."""
+    """Return an explanation of the TOML library's error `said`. `number` is the wrong line's number, from 1."""
     line = lines[number - 1]
     setting = SETTING.match(line)
     name, value = (line.strip(), "") if setting is None else (setting[1], setting[2])

@@ -27,8 +27,8 @@ def example() -> str:
 
 
 def _example_table(name: str, table: type[BaseModel]) -> list[str]:
-    """Return the lines of an example table with all its keys. Every line begins with `#` and three spaces. Lines
-    of settings with their defaults begin differently.
+    """Return the lines of an example table with all its keys. Every line begins with `#` and three spaces, to
+    distinguish the example from settings with their defaults.
     """
     lines = [f"#   # {table.__doc__}", f"#   [[{name}]]"]
     inner: list[str] = []
@@ -66,8 +66,8 @@ def as_toml(settings: Settings) -> str:
 
 
 def _as_table(name: str, keys: Mapping[str, Any], brackets: str = "[{}]") -> list[str]:
-    """Return the lines of the table `name`: its values, followed by its inner tables. `brackets` is the form of
-    its header.
+    """Return the lines of the table `name`: its values, followed by its inner tables. `brackets` is the format of
+    its first line, such as `[{}]`.
     """
     tables = {
         key: value for key, value in keys.items() if value and isinstance(value, list) and _are_tables(value)

@@ -1,8 +1,9 @@
-"""Reasons and queries that some packages provide for other packages. For example, the package for returns gives
-the package for articles its reasons against a change of an article.
+"""Reasons and queries that one package provides for another. For example, the package for returns tells the
+package for articles why an article must not change.
 
-The package that uses the reasons must not import the packages that provide them. So this module imports them, but
-only when their reasons are first needed. Most commands do not need them, and start faster without the import.
+The package that uses a reason must not import the package that provides it. So this module imports the providing
+packages, but only when a reason is first needed. Most commands do not need them, and start faster without the
+import.
 """
 
 from collections.abc import Iterator

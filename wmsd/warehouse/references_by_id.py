@@ -1,5 +1,5 @@
-"""Declares the fields that have the ids of other records. Some interfaces can show these other records together
-with the first record.
+"""Declares the fields that contain the id of a related record. Some interfaces can show the related record
+itself.
 """
 
 from typing import Final
@@ -13,11 +13,11 @@ from wmsd.warehouse.document_kinds import DOCUMENTS
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A field that refers to another record. `id_field` is the name of the field with the other record's id, such
-    as `article_id`. In some interfaces, the field `name` shows the other record, such as `article`.
+    """A field that contains the id of a related record. `id_field` is the name of this field, such as
+    `article_id`. Some interfaces show the related record in the field `name`, such as `article`.
 
-    `find` is the operation that finds records by ids. One call finds all records to which the records of an answer
-    refer.
+    `find` is the operation that finds records by ids. One call finds the related records of all records in an
+    answer.
     """
 
     name: str
@@ -36,4 +36,4 @@ REFERENCES: Final[tuple[Reference, ...]] = (
         if any(kind.table is referred for other in DOCUMENTS for referred in other.table.references.values())
     ),
 )
-"""All fields that refer to other records."""
+"""All fields that contain the id of a related record."""

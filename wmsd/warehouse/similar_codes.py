@@ -1,4 +1,6 @@
-"""Suggestions for unknown codes. For example, `MAIN` is suggested for `main`, and `BOLT-8` for `Bolt 8`."""
+"""Suggests known codes that are similar to an unknown code. For example, it suggests `MAIN` for `main`, and
+`BOLT-8` for `Bolt 8`.
+"""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -26,15 +28,13 @@ def similar_code(tx: Transaction, table: str, typed: str) -> str | None:
 
 
 def no_such(tx: Transaction, noun: str, table: str, typed: str) -> Problem:
-    """Return a Problem (404) that names the unknown code `typed`. If there is a similar known code, it also names
-    this code.
-    """
+    """Return a Problem (404) that names the unknown code `typed`, and a similar known code if there is one."""
     return not_found(f"{noun} as {typed}", similar_code(tx, table, typed))
 
 
 def codes_by_key(tx: Transaction, table: str, wanted: set[Key]) -> dict[Key, str | None]:
-    """Find the codes in `table` whose keys are in `wanted`, and return them by key. If several codes have a key,
-    its value is None. If no code has a key, the result does not contain the key.
+    """Find the codes in `table` that have one of the keys in `wanted`. Return each code by its key. If several
+    codes have the same key, its value is None. If no code has the key, the result does not contain it.
     """
     found: dict[Key, str | None] = {}
     for (code,) in tx.rows(f"SELECT code FROM {table}"):
@@ -47,7 +47,8 @@ def codes_by_key(tx: Transaction, table: str, wanted: set[Key]) -> dict[Key, str
 def keys_of(code: str) -> list[Key]:
     """Return the keys of a code, the most exact key first. Two codes are similar if they have a key in common.
 
-    A sign between two digits is not ignored: `1-15` is not similar to `11-5`, and `10.5` is not similar to `105`.
+    Signs are ignored, except between two digits: `1-15` is not similar to `11-5`, and `10.5` is not similar to
+    `105`.
     """
     folded = composed_text(code).casefold()
     without_signs = "|".join("".join(filter(str.isalnum, part)) for part in BETWEEN_DIGITS.split(folded))

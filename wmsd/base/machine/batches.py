@@ -14,8 +14,8 @@ class Batches(Generic[Item]):
 
     While the queue `waiting` has items, the thread calls `write` at most once every `seconds`. The function
     `write` must remove the items that it has written. If `write` raises an error, the thread calls `failed` with
-    the error, and continues. If the thread cannot be started, this is tried again when the next item arrives.
-    Callers may also call `write` directly.
+    the error, and continues. If the thread cannot be started, the arrival of the next item starts it. Callers may
+    also call `write` directly.
     """
 
     def __init__(
@@ -23,8 +23,8 @@ class Batches(Generic[Item]):
     ) -> None:
         """Create an empty queue.
 
-        `name` is the name of the thread. At most `most` items wait for a slow disk; further items are lost, and
-        only counted.
+        `name` is the name of the thread. If the disk is slow, at most `most` items wait. Further items are lost;
+        `count_lost` returns their number.
         """
         self.waiting: deque[Item] = deque()
         self._name, self._write, self._failed = name, write, failed

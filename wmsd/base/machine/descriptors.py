@@ -1,4 +1,4 @@
-"""Descriptors of files and folders that are open for a short time, in order to lock or sync the file or folder."""
+"""Descriptors of files and folders that are opened for a short time, to lock or sync the file or folder."""
 
 import fcntl
 import os

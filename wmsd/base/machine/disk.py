@@ -1,7 +1,7 @@
 """The two limits of free disk space: below the first limit wmsd warns, below the second wmsd refuses additions.
 
-Each limit is a percentage of the disk, with a minimum and a maximum in bytes. A tenth of a large disk is plenty
-for a warehouse, and a hundredth of a small disk is too little.
+Each limit is a percentage of the disk, within bounds in bytes. On a large disk, the percentage alone would demand
+more free space than a warehouse needs. On a small disk, it would demand too little.
 """
 
 import shutil
@@ -16,7 +16,7 @@ REFUSED_PERCENT: Final = 3
 LEAST_REFUSED: Final = 32 * MEBIBYTE
 MOST_REFUSED: Final = 64 * MEBIBYTE
 SHARED_PERCENT: Final = 20
-"""The percentage of free disk space below which companies have to share the disk. Below it, each company may only
+"""If less than this percentage of the disk is free, the companies have to share the disk. Each company may only
 grow up to its share (`disk_shares.py`).
 """
 

@@ -1,5 +1,6 @@
-"""A lock for small files in a folder that are read, changed and replaced. The lock is on the folder: a lock on a
-file would be lost when the file is replaced.
+"""A lock for small files in a folder that are read, changed and replaced.
+
+The lock is on the folder, because the replacement of a file ends a lock on that file.
 """
 
 import fcntl

@@ -32,7 +32,9 @@ def find_in_json_file(file: Path, model: type[Stored], most: int = -1) -> Stored
 
 
 def read_json_file(file: Path, otherwise: Stored, most: int = -1) -> Stored:
-    """Return the model as `find_in_json_file` does, or `otherwise` instead of None."""
+    """Return the model in the file. Return `otherwise` if the file is missing, cannot be read or has other
+    content.
+    """
     return find_in_json_file(file, type(otherwise), most) or otherwise
 
 

@@ -9,7 +9,7 @@ from wmsd.base.time_zones import names
 
 ROOT: Final = Path("/")
 FOLDER: Final = "zoneinfo/"
-"""The folder before the name of the time zone in the path of its file, such as
+"""In the path of a time zone's file, the name of the zone follows this folder:
 /usr/share/zoneinfo/Europe/Bucharest.
 """
 LONGEST: Final = 256
@@ -19,8 +19,9 @@ LONGEST: Final = 256
 def machine_time_zone(environment: Mapping[str, str] = os.environ, root: Path = ROOT) -> str | None:
     """Return the name of the machine's time zone, or None if the name cannot be found.
 
-    The name comes from the variable TZ, otherwise from the link /etc/localtime or from /etc/timezone. There is no
-    name if TZ contains a rule, or if /etc/localtime is a copy of a zone's file instead of a link.
+    The sources are the variable TZ, the link /etc/localtime and /etc/timezone, in this order. The name cannot be
+    found if TZ contains a rule. It can also be missing if /etc/localtime is a copy of a zone's file and not a
+    link.
     """
     said = environment.get("TZ")
     if said is not None:

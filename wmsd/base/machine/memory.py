@@ -22,8 +22,8 @@ M_MMAP_THRESHOLD: Final = -3
 
 
 def machine_memory() -> int:
-    """Return the bytes of memory that this process can use: all memory of the machine, or the limit of the control
-    group if that is lower.
+    """Return the bytes of memory that this process can use. This is the memory of the machine, or the limit of the
+    process's control group if that is lower.
     """
     return min([os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"), *limits(GROUP_OF_THIS_PROCESS, GROUPS)])
 
@@ -56,12 +56,12 @@ def resident_memory() -> int:
 
 
 def keep_little() -> None:
-    """Limit the free memory that the C library (glibc) retains: threads share a few arenas, and large blocks go
+    """Limit the free memory that the C library (glibc) retains. Threads share a few arenas, and large blocks go
     back to the system.
 
-    A small number of arenas also helps when the system gives no more memory: a thread then takes memory from an
-    existing arena. With more arenas, the C library would try to create another one and fail. Python aborts if
-    there is no memory even for the error.
+    Few arenas also help when the system gives no more memory, because a thread then uses an existing arena. With
+    many arenas, the C library tries to create another arena, and fails. Python aborts if there is not even memory
+    for the error.
     """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:

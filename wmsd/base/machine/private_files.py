@@ -12,7 +12,7 @@ from typing import IO
 
 def give_to_owner_of(folder: Path, path: Path) -> None:
     """Set the owner of `path` to the owner of `folder`. Do nothing if this process is not root, because only root
-    can do this.
+    may change owners.
     """
     owner = folder.stat()
     with suppress(PermissionError):

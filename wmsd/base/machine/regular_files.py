@@ -1,4 +1,4 @@
-"""Checks of files before they are read whole. A FIFO would block the reader, and a device may never end."""
+"""Checks of a file before its whole content is read. Reading a FIFO blocks, and reading a device may never end."""
 
 import errno
 import os
@@ -22,7 +22,7 @@ def check_regular(path: Path) -> None:
 
 
 def check_no_database(path: Path) -> None:
-    """Raise OSError if the file is a database, so that no lines of text are written into it."""
+    """Raise OSError if the file is a database. A caller that appends lines of text would damage it."""
     with path.open("rb") as file:
         if file.read(len(OF_DATABASE)) == OF_DATABASE:
             raise OSError(errno.EINVAL, IS_DATABASE, str(path))

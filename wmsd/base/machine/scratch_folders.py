@@ -1,7 +1,7 @@
 """Temporary folders that a command fills and removes again, unless the command is killed.
 
-A command that uses such a folder holds a lock on the folder. The system releases the lock when the process ends.
-Therefore the folder of a killed command can be distinguished from a folder in use.
+A command holds a lock on its temporary folder. The system releases the lock when the process ends. Therefore the
+folder of a killed command can be distinguished from a folder in use.
 """
 
 import fcntl
@@ -29,7 +29,8 @@ def in_use(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def unused(path: Path, kind: int = fcntl.LOCK_EX) -> Iterator[bool]:
-    """Lock the file or folder while this context is open, and yield True. Yield False if another process uses it.
+    """Lock the file or folder while this context is open, and yield True. Yield False if another process holds a
+    lock.
 
     If `kind` is `fcntl.LOCK_SH`, several processes may hold the lock at the same time. On a disk without locks,
     yield True. Raise OSError if the path cannot be opened.

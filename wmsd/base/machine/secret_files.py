@@ -28,7 +28,7 @@ PASSWORD_TOO_LONG: Final = "The file {file} has more than {most} bytes, but must
 
 def standard_key(secret: str) -> bytes:
     """Return the key of the header `webhook-signature`. If the secret begins with `whsec_`, the key is the decoded
-    base64 after this prefix; otherwise the key is the secret itself.
+    base64 after this prefix. Any other secret is itself the key.
 
     Base64 may lack its padding, because receivers' libraries accept that. Raise ValueError for invalid base64.
     """

@@ -24,8 +24,8 @@ def settle_future(future: "asyncio.Future[Result]", work: Callable[[], Result]) 
 def call_on_loop(loop: asyncio.AbstractEventLoop, function: Callable[..., object], *arguments: object) -> None:
     """Call a function on the event loop from another thread.
 
-    If there is not enough memory for the call, try again until there is: the waiting caller must always get an
-    answer.
+    If there is not enough memory for the call, repeat the attempt until the call succeeds. The waiting caller must
+    always get an answer.
     """
     while True:
         try:

@@ -1,10 +1,10 @@
-"""A queue of units of work for one connection. Worker threads run the queue, one group of units at a time.
+"""A queue of units of work for one connection. A worker thread runs the work in groups, one group after the other.
 
 A unit of work is a plain function. It runs on one thread, and to its end even if its caller is cancelled. The work
 that arrives while a group runs forms the next group.
 
-A read can be interrupted, because it changes nothing. It is interrupted when its time limit has passed, or when no
-caller waits for it any more.
+Only a read can be interrupted, because it changes nothing. wmsd interrupts a read when its time limit has passed,
+or when no caller waits for it any more.
 """
 
 import asyncio
@@ -25,7 +25,8 @@ from wmsd.db.engine.worker_threads import WorkerThreads
 Result = TypeVar("Result")
 LARGEST_GROUP = 64
 LARGEST_READ_GROUP = 8
-"""The maximum number of reads in a group. It is smaller than for writes, so that the first answers are sent early.
+"""The maximum number of reads in a group. It is smaller than for writes, so that the first results are delivered
+early.
 """
 LONG_SECONDS = 0.02
 MOST_TRIES = 20
@@ -47,7 +48,7 @@ class Work:
     until: float = math.inf
     """The monotonic time at which the work is interrupted, if it is a read."""
     is_quiet: bool = False
-    """True if the writer need not call `after_commit` for this work."""
+    """True if the database need not call `after_commit` for this work."""
     result: Any = None
     error: BaseException | None = None
 
@@ -74,7 +75,7 @@ GroupRunner = Callable[[sqlite3.Connection, list[Work]], None]
 class RunningRead:
     """The read that a thread is running.
 
-    A read inside a step of SQLite can only be interrupted from another thread.
+    While SQLite executes a step of the read, only another thread can interrupt it.
     """
 
     def __init__(self) -> None:
@@ -136,8 +137,8 @@ class ConnectionQueue:
         """
         self.after_group: Callable[[list[Work]], None] | None = None
         self.before_work: Callable[[sqlite3.Connection], None] | None = None
-        """A function that is called on the worker thread before each group, and before the function of
-        `run_last`.
+        """A function that is called on the worker thread before each group. It is also called before the function
+        that is passed to `run_last`.
         """
         self.when_idle: Callable[[], None] | None = None
         """A function that is called on the event loop when no work is left."""
@@ -164,10 +165,10 @@ class ConnectionQueue:
     async def open_owned(
         cls, workers: WorkerThreads, connect: Callable[[], sqlite3.Connection], run_group: GroupRunner
     ) -> "ConnectionQueue":
-        """Open a queue as `open` does, and let aiosqlite manage the connection and close it later.
+        """Open a queue as `open` does, but let aiosqlite own the connection and close it later.
 
-        aiosqlite runs a separate thread for the connection. This method opens the connection itself, and then
-        passes it to aiosqlite. If aiosqlite failed to open a connection, its thread could outlive the event loop.
+        aiosqlite runs a separate thread for the connection. This method opens the connection before it creates
+        that thread. Otherwise the thread could outlive the event loop if the connection cannot be opened.
         """
         queue = await cls.open(workers, connect, run_group)
         owner = aiosqlite.Connection(lambda: queue._connection, iter_chunk_size=ROWS_AT_A_TIME)
@@ -207,7 +208,8 @@ class ConnectionQueue:
     def take(self, work: Work) -> None:
         """Add the work to the queue. Raise RuntimeError if no thread can start; the work is then not done.
 
-        If the queue gathers work (see `gathers`), the waiting caller gets that error instead.
+        If the queue gathers work (see `gathers`), nothing is raised. Instead, the future of the work gets this
+        error.
         """
         self._waiting.append(work)
         if self._is_running:

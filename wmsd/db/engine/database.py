@@ -63,8 +63,8 @@ class Database(FileConnections):
     ) -> Awaitable[Result]:
         """Run the action as a unit of work. Return its result after the commit.
 
-        If the action raises an error, roll back its changes and raise the error. If `is_quiet`, `after_commit`
-        need not be called.
+        If the action raises an error, roll back its changes and raise the error. If `is_quiet` is True,
+        `after_commit` need not be called for this write.
         """
         self.last_used, actor = self._clock.monotonic(), actor or self._who
         write_first = partial(self._write_first, action, actor, is_quiet)
@@ -118,8 +118,8 @@ class Database(FileConnections):
         """Run the action on a thread, and return its result as `read` does. The action runs only once.
 
         Use this for reads that take long or have an effect, such as an export. During the read, the write-ahead
-        log cannot restart from its beginning. Raise StorageError if the log grows by more than `MOST_LOG_BYTES`
-        during the read.
+        log cannot restart from its beginning, so it may grow. Raise StorageError if it grows by more than
+        `MOST_LOG_BYTES`.
         """
         self.last_used = self._clock.monotonic()
         began_at = log_bytes(self.path)

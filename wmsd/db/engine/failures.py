@@ -52,8 +52,8 @@ MAY_HAVE_HAPPENED = (
 
 
 def problem_of_failure(error: Exception) -> Problem | None:
-    """Return the problem to answer with if the file or the disk has failed, usually a 503. Return None for any
-    other error.
+    """Return the problem to send as the answer, usually with the status 503, if `error` is a failure of the file
+    or the disk. Return None for any other error.
     """
     if isinstance(error, OutcomeUnknown):
         short = isinstance(error.__cause__, MemoryError)
@@ -74,8 +74,8 @@ def problem_of_failure(error: Exception) -> Problem | None:
 
 
 def is_damage(error: Exception) -> bool:
-    """Return True if the file itself is damaged. Return False for other causes, such as a full disk or another
-    writer.
+    """Return True if the content of the file is damaged. Return False if the error has another cause, such as a
+    full disk or a locked file.
     """
     return _name(error).startswith(DAMAGED)
 
@@ -86,10 +86,10 @@ def is_of_disk(error: sqlite3.Error) -> bool:
 
 
 def is_in_doubt(error: BaseException) -> bool:
-    """Return True if the changes of a failed commit may still be in the write-ahead log. This happens if the log
-    was written but could not be synced.
+    """Return True if the changes of a failed commit may still be in the write-ahead log. This happens if SQLite
+    wrote the changes to the log but could not sync the log.
 
-    The driver does not distinguish a failed sync from other I/O errors.
+    The result is True for other I/O errors too, because the driver does not distinguish a failed sync from them.
     """
     return _name(error).startswith(IN_DOUBT)
 

@@ -29,13 +29,15 @@ from wmsd.db.engine.write_ahead_log import WriteAheadLog
 
 Result = TypeVar("Result")
 DESCRIPTORS_OF_A_CONNECTION = 2
-"""The file descriptors of a connection: one for the file and one for its write-ahead log. All connections share
-one more descriptor for the log's index.
+"""The number of file descriptors of a connection: one for the file and one for its write-ahead log. All
+connections share one more descriptor, for the log's index.
 """
 PATIENCE_SECONDS = 10.0
-"""How many seconds `share` waits until other processes have copied the file. After that, it reopens the file."""
+"""How many seconds `share` waits until the open snapshots of the file are released. After that, it closes the
+snapshots and reopens the file.
+"""
 STATES: Final = count()
-"""A counter. Each new state of any file gets the next number."""
+"""A counter for `FileConnections.state`. Each new state of any file gets the next number."""
 
 
 class FileConnections:
@@ -124,8 +126,8 @@ class FileConnections:
 
     @property
     def is_writing(self) -> bool:
-        """True if the current group of writes takes longer than a quick group. A writer that is being closed
-        counts too.
+        """True if the current group of writes has been running for so long that quick work should not wait for it.
+        This includes a writer that is being closed.
 
         Any thread may read this property.
         """
@@ -133,8 +135,8 @@ class FileConnections:
 
     @property
     def state(self) -> int | None:
-        """A number for the present content of the file. Two reads return the same as long as the number is the
-        same.
+        """A number that identifies the present content of the file. As long as the number stays the same, so does
+        the result of a read.
 
         None while the file is being written, or while another process may write it. The property does not check
         whether the file still exists.
@@ -144,7 +146,7 @@ class FileConnections:
         return self._state
 
     def is_standing(self) -> bool:
-        """Return True if the open file is still there under its name. Otherwise call `moved`."""
+        """Return True if the open file still exists at its path. Otherwise call `moved` and return False."""
         try:
             self.standing.check()
         except FileMoved as moved:
@@ -154,10 +156,11 @@ class FileConnections:
         return True
 
     def begin(self) -> bool:
-        """Prepare the opening of a connection, which the caller does next.
+        """Record the state of the file, if no connection is open yet. Call this directly before opening a
+        connection.
 
-        Return True if the connection must keep other processes from opening the file. Raise FileMoved if the file
-        was removed or replaced.
+        Return True if the connection must keep other processes from opening the file. Raise FileMoved if this
+        object was closed permanently (see `retire`).
         """
         if self._is_retired:
             raise FileMoved(self.path)
@@ -171,8 +174,7 @@ class FileConnections:
         """Open the writer, so that the database counts as open. Raise the errors of opening.
 
         If the file has its own threads, such as `platform.db`, also open a connection for slow reads and keep it
-        open. All parts of wmsd need `platform.db`, and another connection might be impossible later, when
-        resources are short.
+        open. All parts of wmsd need `platform.db`, and later there may be too few resources to open a connection.
         """
         await self.open_writer()
         if self._has_own_workers:
@@ -247,7 +249,7 @@ class FileConnections:
         return self._writer is not None and self.connections > 1
 
     async def close_readers(self) -> None:
-        """Close all connections except the writer, which then also reads."""
+        """Close all connections except the writer's connection. Reads then use the writer's connection too."""
         async with self._opening:
             if self._writer is None:
                 return
@@ -315,7 +317,9 @@ class FileConnections:
             await queue.close()
 
     async def lend(self) -> None:
-        """Share the file with other processes, until `take_back` has been called the same number of times."""
+        """Share the file with other processes. The sharing ends when `take_back` has been called as often as
+        `lend`.
+        """
         self._lent += 1
         await self.share(True)
 
@@ -324,8 +328,8 @@ class FileConnections:
         await self.share(self._lent > 0)
 
     async def share(self, is_shared: bool) -> None:
-        """Reopen the file in another mode. If `is_shared`, other processes can use the file too, otherwise no
-        other process can.
+        """Reopen the file in another mode. If `is_shared` is True, other processes can use the file too. Otherwise
+        no other process can.
 
         The new mode applies when this method returns.
         """
@@ -353,8 +357,8 @@ class FileConnections:
 
     @asynccontextmanager
     async def pinned(self) -> AsyncIterator[Snapshot]:
-        """Yield a snapshot of the file after the last commit. It can be read and copied while this context is
-        open.
+        """Yield a snapshot of the file as it was after the last commit. The snapshot can be read and copied while
+        this context is open.
 
         The snapshot is closed earlier if the file must be closed. Raise sqlite3.Error or StorageError if the
         snapshot cannot be taken.

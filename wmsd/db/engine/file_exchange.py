@@ -1,12 +1,14 @@
 """Detects whether another program has replaced the database file to which a write-ahead log belongs.
 
-A person may copy an old version of a file over the file. If the write-ahead log began with exactly this old
-content, SQLite accepts the log, and replaying the log silently undoes the copying. Therefore the first transaction
-of a log records the identity of its database file. From then on, wmsd writes only pages of the log into this file.
-If the file has changed since and contains no page of the log, another program has written it.
+Example: a person copies an old version over the file, and the log began with exactly this old content. SQLite
+accepts such a log. It replays the log, which silently undoes the copying.
 
-A whole folder may have been copied, for example to another disk. In this case the log is a copy too, and the
-identities of the files prove nothing.
+To detect this, the first transaction of a log records the identity of its database file. From then on, wmsd writes
+to this file only by copying pages from the log. So if the file has changed but contains no page of the log,
+another program has written the file.
+
+A person may also have copied the whole folder, for example to another disk. In this case the log is a copy too,
+and the identities of the files prove nothing.
 """
 
 import os
@@ -18,15 +20,15 @@ from wmsd.db.engine.wal_frames import pages_in
 from wmsd.db.engine.wal_identity import LogRow, row_in
 
 LARGEST: Final = 2**63 - 1
-"""The largest integer that SQLite stores. Some file systems number their files up to 2**64."""
+"""The largest integer that SQLite stores. Inodes can be larger on some file systems: up to 2**64."""
 
 
 class Found(NamedTuple):
     """The identity of a database file and of its write-ahead log. `file` and `log` are inodes. `modified` and
     `changed` are times of the database file in nanoseconds.
 
-    `modified` is the time when the content was modified. A copy may preserve it. `changed` is the time when the
-    content or the metadata last changed. Only the system sets it.
+    `modified` is the time when the content was last modified. A program that copies a file may preserve this time.
+    `changed` is the time when the content or the metadata last changed. Only the system sets this time.
     """
 
     file: int
@@ -36,7 +38,7 @@ class Found(NamedTuple):
 
 
 def find_file_and_log(path: Path) -> Found:
-    """Return the file and its log as they are now. Raise OSError if one is missing."""
+    """Return the identity of the file and of its write-ahead log. Raise OSError if one of them is missing."""
     path = path.resolve()  # SQLite's other files are in the folder of the resolved path
     file, log = os.stat(path), os.stat(log_of(path))  # noqa: PTH116  # a Path takes twice as long
     return Found(file.st_ino & LARGEST, file.st_mtime_ns, file.st_ctime_ns, log.st_ino & LARGEST)
@@ -47,8 +49,10 @@ def rows_of_log(path: Path) -> list[LogRow]:
     version has the name of this log and the identity of its database file.
 
     Return an empty list if the write-ahead log is a copy. Some versions may come from a transaction that was
-    rolled back. The log is read without SQLite, because SQLite would use the schema of the present file, which may
-    be another file. Raise OSError if the log cannot be read.
+    rolled back.
+
+    The function reads the log without SQLite, because SQLite would find the row by the schema of the database
+    file. A person may have replaced that file. Raise OSError if the log cannot be read.
     """
     log = log_of(path.resolve())
     inode = log.stat().st_ino & LARGEST

@@ -9,7 +9,7 @@ from wmsd.db.engine.transaction import Transaction
 
 
 class Owner(NamedTuple):
-    """A company, as its file stores it. Users see only `code`."""
+    """The company that owns a file, as stored in the file. Only `code` is shown to users."""
 
     installation: str
     company_id: int
@@ -23,9 +23,9 @@ CLAIM: Final = """
 
 
 def claim_file(connection: sqlite3.Connection, path: Path, owner: Owner) -> None:
-    """Record the owner in a file that has no owner yet. Raise WrongOwner if the file has another owner.
+    """Record the owner in a file that has no owner yet. Raise WrongOwner if the file already has another owner.
 
-    A file without an owner is new, or was created by an older program.
+    A file has no owner if it is new, or if an older version of wmsd created it.
     """
     if connection.execute(FIND).fetchone() is None:
         connection.execute(CLAIM, owner)
@@ -33,7 +33,7 @@ def claim_file(connection: sqlite3.Connection, path: Path, owner: Owner) -> None
 
 
 def give_away(connection: sqlite3.Connection, owner: Owner) -> None:
-    """Set another company as the owner of a copied file.
+    """Make another company the owner of a copied file.
 
     Raise sqlite3.Error if that fails.
     """
@@ -57,7 +57,7 @@ def check_owner(connection: sqlite3.Connection | Transaction, path: Path, owner:
 
 
 class WrongOwner(StorageError):
-    """The error if the file at the path of one company belongs to another company."""
+    """The error for a file that belongs to another company than its path says."""
 
     def __init__(self, path: Path, found: str, owner: Owner) -> None:
         super().__init__(

@@ -12,8 +12,8 @@ READ: Final = """
     SELECT value, coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'events'), 0) FROM change_sequence
 """
 FAR_AHEAD: Final = timedelta(hours=1)
-"""How far in the future the last change of a file may be. A larger difference means that the clock was wrong
-earlier or is wrong now.
+"""How far in the future the time of a file's last change may be. If the difference is larger, the clock was wrong
+at the change or is wrong now.
 """
 
 

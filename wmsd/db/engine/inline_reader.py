@@ -1,12 +1,13 @@
 """Quick reads, which run on the event loop's own thread.
 
-Moving a read to another thread costs several times more than most reads, because at each statement Python's lock
-passes from one thread to the other and back. Therefore the event loop first tries to run a read itself. A turn is
-one iteration of the event loop. The reads of one turn share a snapshot. While turns are long, a read runs
-immediately.
+Running a read on another thread costs several times more than most reads: at each statement, Python's lock passes
+from one thread to the other and back. Therefore the event loop first tries to run a read itself.
 
-A read is interrupted if it takes longer than `MOMENT_SECONDS`, or if it would have to wait. A thread then runs it
-from the beginning. This is safe because a read changes nothing.
+A turn is one iteration of the event loop. The reads of one turn share a snapshot. While turns are long, a read
+runs immediately and does not wait for the next turn.
+
+A read is interrupted if it takes longer than `MOMENT_SECONDS`, or if it has to wait for the disk or for a lock. A
+thread then runs it from the beginning. This is safe because a read changes nothing.
 """
 
 import asyncio
@@ -32,12 +33,12 @@ from wmsd.db.engine.worker_threads import WorkerThreads
 
 Result = TypeVar("Result")
 MOMENT_SECONDS: Final = 0.003
-"""A read is quick if it takes at most this processor time. The time of other threads and processes is not
-included. Otherwise, on a busy machine, quick reads would move to threads, which need further connections.
+"""The maximum processor time of a quick read. The time of other threads and processes does not count. So quick
+reads stay on the event loop even if the machine is busy.
 """
 STALL_SECONDS: Final = 0.05
-"""If a read or a turn takes longer than this, wmsd assumes that it waits for the disk. This is elapsed time, not
-processor time.
+"""If a read or a turn takes longer than this, wmsd assumes that it is waiting for the disk. This limit is elapsed
+time, not processor time.
 """
 STEPS_BETWEEN_LOOKS: Final = 2000
 """How many steps SQLite runs between two checks of the clock. SQLite runs a few dozen steps in a microsecond."""
@@ -47,15 +48,15 @@ TURN_SECONDS: Final = 0.012
 next turn.
 """
 CROWD: Final = 8
-"""If at least this many reads remain at the end of a turn, threads run them."""
+"""If at least this many reads have not run at the end of a turn, threads run them."""
 PATIENCE_SECONDS: Final = 0.02
 """How long a read waits for the writer's connection. After that, the reader opens a separate connection."""
 OFTEN: Final = 8
-"""If reads have waited for the writer's connection this many times, the reader opens a separate connection
-immediately.
+"""The number of waits for the writer's connection after which reads no longer wait. The reader then opens a
+separate connection immediately.
 """
 SHORTAGE_SECONDS: Final = 2.0
-"""How long a read waits for the writer's connection if the reader has failed to open a separate connection."""
+"""How long a read waits for the writer's connection after the reader has failed to open a separate connection."""
 
 
 class NextTurn(Exception):
@@ -63,16 +64,18 @@ class NextTurn(Exception):
 
 
 class Stalled(Exception):
-    """The error for a read that must run on a thread, because the reads of this turn are waiting for the disk."""
+    """The error for a read that must run on a thread, because earlier reads of this turn have waited for the
+    disk.
+    """
 
 
 class InlineReader:
-    """A reader of one file on the event loop. It passes work that it cannot do immediately to the thread readers
-    (`readers`).
+    """A reader of one file that runs reads on the event loop. It passes a read that takes long to the thread
+    readers (`readers`).
 
     The reader uses the writer's connection while the writer is idle. Therefore a company that is seldom used needs
     only one connection. If the writer is often busy, the reader opens a separate connection. Before that it calls
-    `begin`, which returns True if the connection must keep other processes from opening the file.
+    `begin`. If `begin` returns True, the connection must keep other processes from opening the file.
     """
 
     def __init__(
@@ -107,7 +110,7 @@ class InlineReader:
         self._unbegun = 0
         """How many reads did not run in this turn, because it had no time left."""
         self._again = 0
-        """How many reads of this turn run in the next turn. They are at the front of `_waiting`."""
+        """How many reads of this turn were postponed to the next turn. They are at the front of `_waiting`."""
         self._is_scheduled = False
         self._scheduled_at = 0.0
         self._patience: asyncio.TimerHandle | None = None
@@ -115,12 +118,12 @@ class InlineReader:
         self._waits = 0
         """How often a read had to wait for the writer."""
         self._is_short = False
-        """True if the reader failed to open a separate connection the last time."""
+        """True if the last attempt to open a separate connection failed."""
         self._bounded: sqlite3.Connection | None = None
-        """The writer's connection while it has a time limit of `MOMENT_SECONDS` for statements. Otherwise None."""
+        """The writer's connection while it has a time limit of `MOMENT_SECONDS` for each read. Otherwise None."""
         self._touched: sqlite3.Connection | None = None
-        """The writer's connection while it may have a time limit. This includes the case that setting or removing
-        the limit has failed halfway.
+        """The writer's connection while it may have a time limit. It is also set if an error occurred while the
+        limit was being set or removed.
         """
         self.is_paused = False
         """True while this reader may not open a connection. Threads then run all reads."""
@@ -210,10 +213,10 @@ class InlineReader:
                 settle_work(work)
 
     def _conclude(self, work: Work) -> None:
-        """Pass the result to the waiting caller. If the work was interrupted or not started, run it again.
+        """Pass the result to the waiting caller. If the read was interrupted or not started, run it again.
 
-        Work for which this turn had no time runs in the next turn. A thread runs the work if many reads remain, or
-        if the work took too long.
+        If the read did not start because this turn had no time left, it runs in the next turn. A thread runs it in
+        these cases: many such reads remain, the read was interrupted, or this turn is waiting for the disk.
         """
         if isinstance(work.error, NextTurn) and self._unbegun < CROWD:
             work.error = None
@@ -237,7 +240,7 @@ class InlineReader:
             self._touched = None  # last: if memory runs out before this line, the next work tries again
 
     def _wait(self, has_writer: bool) -> None:
-        """Wait a short time for the writer's connection, then open a separate connection.
+        """Wait a short time for the writer's connection. After that, open a separate connection.
 
         Do not wait if reads have already waited often, or if there is no writer (`has_writer` is False).
         """
@@ -259,9 +262,11 @@ class InlineReader:
     async def _open(self) -> None:
         """Open a separate connection for the waiting reads.
 
-        If that fails, the reads go to the thread readers if one of these is open. Otherwise the reads wait longer
-        for the writer. If they have already waited, or if there is no writer, they go to the thread readers too.
-        These reads fail if no thread reader can be opened.
+        If that fails, the reads continue to wait for the writer. The thread readers run them instead in these
+        cases:
+        - A thread reader is open.
+        - The last attempt to open a connection failed too.
+        - There is no writer.
         """
         try:
             new = partial(connect, self._path, busy_seconds=0, alone=self._begin())
@@ -309,16 +314,16 @@ class InlineReader:
         return time.thread_time() > self._until or time.monotonic() > self._stalled_at
 
     async def run_last(self, function: Callable[[sqlite3.Connection], Result]) -> Result:
-        """Run the function with the separate connection, on a thread. Return its result. Do not submit reads after
-        this call.
+        """Run the function with the separate connection, on a thread. Return its result. The caller must submit no
+        reads after this call.
         """
         connection = self._connection
         assert connection is not None
         return await self._threads.run(lambda: function(connection))
 
     async def close(self) -> None:
-        """Pass the waiting work to thread readers, then close the separate connection. The connection is opened
-        again when it is needed.
+        """Pass the waiting reads to thread readers, and then close the separate connection. The next read that
+        needs a separate connection opens it again.
         """
         if self._opening is not None:
             await asyncio.wait([self._opening])

@@ -1,8 +1,8 @@
-"""Reads of a database's file without SQLite's locks.
+"""Reads a database file without SQLite's locks.
 
 When a process closes any descriptor of a file, the system drops all locks of this process on the file. These
-include SQLite's locks (https://sqlite.org/howtocorrupt.html, section 2.2). Therefore a file is read in this way
-only while this process has no connection to it. Meanwhile, no connection is opened.
+include SQLite's locks (https://sqlite.org/howtocorrupt.html, section 2.2). Therefore wmsd reads a file in this way
+only while this process has no connection to it. During the read, no thread can open a connection.
 """
 
 import fcntl
@@ -21,12 +21,14 @@ from wmsd.base.machine.regular_files import check_regular
 FLOCK: Final = struct.Struct("@ h h q q i 4x")
 """The structure of fcntl(2): type, whence, start, length, process."""
 SHARED: Final = (0x40000000 + 2, 510)
-"""The position and the number of the bytes that each connection locks (https://sqlite.org/lockingv3.html)."""
+"""The position of the lock that each connection holds, and the number of locked bytes
+(https://sqlite.org/lockingv3.html).
+"""
 _CHANGED: Final = threading.Condition()
 _open: Final[Counter[Path]] = Counter()
 """The number of connections that this process has to each file."""
 _held: Final[dict[Path, int]] = {}
-"""The files that a thread is reading without locks. The value is the id of the thread."""
+"""The files that a thread is reading without locks. Each value is the id of the thread."""
 
 
 def note_opened(path: Path) -> None:
@@ -84,7 +86,7 @@ def first_bytes(path: Path, number: int) -> bytes | None:
 
 
 def is_in_use(path: Path) -> bool:
-    """Return True if any process has a connection to the file and has read it.
+    """Return True if any process has an open connection that has read the file.
 
     Raise OSError if the file cannot be read.
     """
@@ -93,7 +95,7 @@ def is_in_use(path: Path) -> bool:
 
 
 def is_locked(path: Path) -> bool:
-    """Return True if another process has a connection to the file and has read it.
+    """Return True if another process has an open connection that has read the file.
 
     Call this within `unopened_file`.
     """

@@ -5,19 +5,19 @@ from time import perf_counter
 from typing import Final
 
 LONG_SECONDS: Final = 0.01
-"""Turns count as long if reads have waited more than this many seconds for the last turn. If 32 clients request
-lists at the same time, their reads wait less than this.
+"""Turns count as long if reads have waited more than this many seconds for the present turn. Reads wait less than
+this even if 32 clients request lists at the same time.
 """
 AT_ONCE_SECONDS: Final = 0.002
 
 
 class ReadTurn:
-    """Decides when to run a read, by the length of the event loop's turns (iterations). All files share this
-    object.
+    """Decides when to run a read. The decision depends on the length of the event loop's turns (iterations). All
+    files share this object.
 
     While turns are short, a read waits for the next turn, and shares a snapshot with other reads of its file.
-    While turns are long, a read runs immediately. Immediate reads have a time limit in each turn. Therefore a task
-    that reads many files does not block other tasks.
+    While turns are long, a read runs immediately. The immediate reads of one turn have a time limit together. So a
+    task that reads many files does not block other tasks.
     """
 
     def __init__(self) -> None:
@@ -26,7 +26,7 @@ class ReadTurn:
         self._until = 0.0
 
     def note(self, seconds: float) -> None:
-        """Record for how many seconds reads have waited for the present turn."""
+        """Record how many seconds reads have waited for the present turn."""
         self.is_long = seconds > LONG_SECONDS
 
     def has_time(self, loop: asyncio.AbstractEventLoop) -> bool:

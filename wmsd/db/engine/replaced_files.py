@@ -34,17 +34,17 @@ def identity(path: Path | str) -> Identity | None:
 
 
 def _content(status: os.stat_result) -> tuple[int, int]:
-    """Return the size and the modification time of a file. They change when the file is written, but not when only
-    its owner or mode changes.
+    """Return the size and the modification time of a file. They change when the content is written, but not when
+    only the owner or mode changes.
 
-    A copy of the file that preserves the modification time has the same value.
+    They do not change if a program replaces the content and preserves both.
     """
     return status.st_size, status.st_mtime_ns
 
 
 def state_of(path: str) -> tuple[int, ...]:
-    """Return a value for the state of the file and its write-ahead log. The value changes when one of them is
-    written, removed, replaced or created.
+    """Return a value that identifies the state of the file and its write-ahead log. The value changes when one of
+    them is written, removed, replaced or created.
     """
     found: list[int] = []
     for name in (path, f"{path}-wal"):
@@ -69,8 +69,8 @@ class Standing:
         self.file: Identity | None = None
         self._log: Identity | None = None
         self._content: tuple[int, ...] | None = None
-        """The size and modification time of the file after the last write. None while other processes may write
-        the file too.
+        """The size and modification time of the file after its last write by wmsd. None while other processes may
+        write the file too.
         """
         self._is_changing = False
         self.moved: FileMoved | None = None
@@ -79,8 +79,8 @@ class Standing:
     def begin(self, alone: bool = False) -> None:
         """Record the file's identity. Call this before the first connection is opened.
 
-        Pass `alone=True` if no other process may write the file. Its content then changes only when pages are
-        copied into it from the log.
+        Pass `alone=True` if no other process may write the file. In this case, the file changes only when wmsd
+        copies pages from the write-ahead log into it.
         """
         self.file, self._log, self.moved, self._left = identity(self._file_name), None, None, None
         self._is_changing = False
@@ -94,8 +94,8 @@ class Standing:
 
     @contextmanager
     def changing(self) -> Iterator[None]:
-        """Do not regard changes of the file as changes by another program while this context is open. The writer
-        uses this while it changes the file.
+        """Accept changes of the file while this context is open. The writer opens this context while it changes
+        the file itself. Otherwise its changes would be taken for changes by another program.
         """
         self._is_changing = True
         try:
@@ -105,9 +105,10 @@ class Standing:
             self._is_changing = False
 
     def forget_content(self) -> None:
-        """Forget the recorded content of the file. Call this after the last connection was closed.
+        """Forget the recorded size and time of the file. Call this after the last connection was closed.
 
-        Closing copies the log into the file, and other processes may write the file from then on.
+        They are no longer valid: closing copies the write-ahead log into the file, and afterwards other processes
+        may write the file.
         """
         self._content = None
 
@@ -135,7 +136,7 @@ class Standing:
             self._log = log
 
     def check_file(self) -> None:
-        """Raise FileMoved as `check` does, but do not check the log. Call this before a read."""
+        """Raise FileMoved as `check` does, but do not check the write-ahead log. Call this before a read."""
         noted = self._content
         try:
             status = os.stat(self._file_name)  # noqa: PTH116  # as `identity`
@@ -189,7 +190,7 @@ def keep_replaced_file(connection: sqlite3.Connection, standing: Standing, path:
 
 
 def copy_at(path: Path, now: datetime) -> Path:
-    """Return the path at which wmsd saves a copy of an open file that was removed. `now` is the time of the
+    """Return the path for a copy of a file that was removed while wmsd had it open. `now` is the time of the
     removal.
     """
     return path.with_name(f"{path.name}{REMOVED}{timestamps.for_file_name(now)}")
@@ -201,12 +202,15 @@ def newest_copy(path: Path) -> Path | None:
 
 
 def keep_log(path: Path, now: datetime) -> sqlite3.Connection | None:
-    """Move the write-ahead log of an overwritten file aside, so that SQLite does not copy the log into this file.
+    """Move the write-ahead log of an overwritten file to another name, so that SQLite does not copy it into this
+    file.
 
-    When the last connection is closed, SQLite copies the log into the file, unless that connection is read-only.
-    Therefore call this before the other connections are closed. Close the returned read-only connection last. If
-    the file is no longer a database, copy the log instead of moving it, and return None. Errors are logged and not
-    raised.
+    SQLite copies the log into the file when the last connection is closed, unless that connection is read-only.
+    The caller must call this function before it closes the other connections, and close the returned read-only
+    connection last.
+
+    If the file is no longer a database, copy the log instead of moving it, and return None. Errors are logged and
+    not raised.
     """
     log = log_of(path)
     kept = log.with_name(f"{log.name}.overwritten-{timestamps.for_file_name(now)}")
@@ -225,7 +229,7 @@ def keep_log(path: Path, now: datetime) -> sqlite3.Connection | None:
 
 
 def _reading(path: Path) -> sqlite3.Connection | None:
-    """Return a read-only connection, or None if that is not possible."""
+    """Return a read-only connection, or None if the file cannot be opened or is not a database."""
     try:
         connection = connect(path, read_only=True, alone=True)
     except sqlite3.Error:

@@ -64,11 +64,10 @@ class Snapshot:
             return action(lone_transaction(connection))
 
     def copy_without(self, path: Path, statements: Iterable[str]) -> None:
-        """Write a copy of the snapshot to `path`, without some of its data. The `statements` delete this data from
-        the copy.
+        """Write a copy of the snapshot to `path`, but first delete some data from the copy with `statements`.
 
-        The copy contains no trace of the deleted data, because the statements run on a copy in memory. The written
-        copy gets a new log name. Raise the same errors as `read`. Raise StorageError if `path` cannot be written.
+        The statements run on a copy in memory, so the written file contains no trace of the deleted data. The file
+        gets a new log name. Raise the same errors as `read`. Raise StorageError if `path` cannot be written.
         """
         with closing(sqlite3.connect(":memory:", isolation_level=None)) as memory:
             with self._held() as connection:
@@ -83,8 +82,8 @@ class Snapshot:
 
     @contextmanager
     def _held(self) -> Iterator[sqlite3.Connection]:
-        """Yield the connection of the snapshot. Other threads cannot use it meanwhile. Raise StorageError if the
-        snapshot was closed.
+        """Yield the snapshot's connection. While this context is open, no other thread can use the connection.
+        Raise StorageError if the snapshot was closed.
         """
         with self._lock:
             if self._connection is None:
@@ -104,10 +103,10 @@ class Snapshot:
 
 
 def hold_snapshot(path: Path, *, alone: bool = False) -> Snapshot:
-    """Take a snapshot of the file after the last commit. The caller must close the snapshot.
+    """Take a snapshot of the file as it is after the last commit. The caller must close the snapshot.
 
-    `alone` must be the same as for all other connections of this process to the file. The function waits for other
-    writers for a short time. Raise sqlite3.Error or StorageError if it fails.
+    `alone` must be the same as for all other connections of this process to the file. If another connection is
+    writing, wait for a short time. Raise sqlite3.Error or StorageError if the snapshot cannot be taken.
     """
     found = identity(path)
     if found is None:
@@ -138,9 +137,9 @@ def read_state(path: Path, action: Callable[[Transaction], Result]) -> Result:
 def _begin(connection: sqlite3.Connection, path: Path, alone: bool) -> int:
     """Begin to read on `connection`. Return how many bytes of the write-ahead log belong to the snapshot.
 
-    Meanwhile no other connection can write, so the log does not grow. Return 0 if the whole log was already copied
-    into the file: in this case, the file alone contains the snapshot, and SQLite does not write into the file as
-    long as `connection` is open.
+    During this call no other connection can write, so the log does not grow. Return 0 if the whole log was already
+    copied into the file. In this case the file alone contains the snapshot, and SQLite does not write into the
+    file as long as `connection` is open.
     """
     with (
         closing(connect(path, alone=alone, busy_seconds=0)) as writer,
@@ -180,7 +179,7 @@ class Snapshots:
         return held
 
     async def release(self, held: Snapshot) -> None:
-        """Close the snapshot, even if the caller is cancelled. Otherwise the log would continue to grow."""
+        """Close the snapshot, even if the caller is cancelled. As long as a snapshot is open, the log grows."""
         try:
             await asyncio.shield(self._workers.run(held.close))
         finally:

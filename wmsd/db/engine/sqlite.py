@@ -1,8 +1,8 @@
-"""The choice of the SQLite library.
+"""Replaces Python's `sqlite3` module by a newer version of SQLite.
 
-Python here links SQLite 3.40, whose WAL mode can corrupt a database that two connections use (the "WAL-reset" bug,
-fixed in 3.51.3). The package `pysqlite3` contains a newer SQLite. It replaces `sqlite3` before aiosqlite is
-imported, so that `import sqlite3` means `pysqlite3` everywhere.
+Python is linked here with SQLite 3.40. Its WAL mode can corrupt a database that two connections use (the
+"WAL-reset" bug, fixed in 3.51.3). The package `pysqlite3` contains a newer SQLite. This module puts it in place of
+`sqlite3` before aiosqlite is imported, so that `import sqlite3` means `pysqlite3` everywhere.
 """
 
 import sys
@@ -27,11 +27,11 @@ __all__ = ["aiosqlite", "bound_caches", "bytes_on_disk", "connect", "sqlite3"]
 OLDEST_SAFE = (3, 51, 3)
 BUSY_SECONDS = 10.0
 QUICK_CHECK = "PRAGMA quick_check(1)"
-"""The statement that checks a file. Its single value is `ok` if SQLite finds no damage."""
+"""The statement that checks a file for damage. It returns the single value `ok` if SQLite finds no damage."""
 CACHE_KIB = 16_384
 LOG_BYTES = 16 * 1024 * 1024
-"""The size to which the write-ahead log is cut when it restarts. The log may have grown during a long read, and
-the cut frees its disk space.
+"""The size to which SQLite truncates the write-ahead log when the log restarts. So a log that has grown during a
+long read gives its disk space back.
 """
 TO_WRITE = (
     "journal_mode = WAL",
@@ -42,8 +42,8 @@ TO_WRITE = (
     "wal_autocheckpoint = 0",  # the writer does it instead: see `write_ahead_log`
 )
 THREAD_CACHE_KIB = 4_096
-"""The cache of each reader on a thread, of which a file may have four. Frequent reads use the inline reader's
-cache instead.
+"""The cache size of a thread reader, in KiB. A file may have four thread readers. Frequent reads do not use them,
+but the inline reader.
 """
 
 if sqlite3.sqlite_version_info < OLDEST_SAFE:
@@ -78,9 +78,9 @@ def connect(
 ) -> sqlite3.Connection:
     """Open an autocommit connection that is durable (`synchronous=FULL`) and enforces foreign keys.
 
-    The file must exist unless `create` is True. If the file is locked, wait up to `busy_seconds`. With `alone`, no
-    other process can open the file while this connection is open. The index of the write-ahead log is then in the
-    memory of this process. Raise sqlite3.Error if the file cannot be opened.
+    The file must exist unless `create` is True. If the file is locked, wait up to `busy_seconds`. If `alone` is
+    True, no other process can open the file while this connection is open. The index of the write-ahead log is
+    then in the memory of this process. Raise sqlite3.Error if the file cannot be opened.
     """
     mode = "ro" if read_only else "rwc" if create else "rw"
     connection = _connected(path, f"mode={mode}{'&vfs=unix-excl' if alone else ''}", busy_seconds)
@@ -102,10 +102,11 @@ def connect(
 
 @contextmanager
 def sole_transaction(path: Path) -> Iterator[sqlite3.Connection]:
-    """Run a transaction in a file that no other process has open.
+    """Yield a connection with an open transaction, and commit the transaction at the end. No other process may
+    have the file open.
 
-    At the end, all changes are copied from the write-ahead log into the file. If the transaction fails, nothing is
-    changed: raise sqlite3.Error.
+    After the commit, copy all changes from the write-ahead log into the file. An error in the context leaves the
+    file unchanged. Raise sqlite3.Error if the transaction fails.
     """
     with closing(connect(path)) as connection:
         connection.execute("BEGIN IMMEDIATE")

@@ -23,17 +23,18 @@ from wmsd.db.engine.unit_of_work import commit, roll_back
 
 Result = TypeVar("Result")
 STAGED: Final = "staged"
-"""The schema name of the second file."""
+"""The schema name of the second file, in SQL statements."""
 HERE: Final = "temp"
-"""The schema name of SQLite's temporary tables. They are used for a few rows that are collected and written in the
-same transaction.
+"""The schema name of SQLite's temporary tables. wmsd uses them for small numbers of rows that are collected and
+written in the same transaction.
 """
 
 
 PREFIX: Final = "wmsd-import-"
 LEAST_FREE: Final = 32 * 1024 * 1024
 STEPS: Final = 200_000
-"""How many of SQLite's steps run between two calls of `look` (see `Staging.write`). They take some milliseconds.
+"""How many of SQLite's steps run between two calls of `look` (see `Staging.write`). This number of steps takes
+some milliseconds.
 """
 OF_STAGED: Final = (
     f"cache_size = -{CACHE_KIB}",
@@ -41,7 +42,7 @@ OF_STAGED: Final = (
     "synchronous = OFF",
     "locking_mode = EXCLUSIVE",
 )
-"""The pragmas of the second file. They are set before the file's name is deleted. The file needs no journal,
+"""The pragmas of the second file. They are executed before the file's name is deleted. The file needs no journal,
 because it is never read after a failure.
 """
 OF_COPY: Final = ("journal_mode = MEMORY", "synchronous = OFF", "locking_mode = EXCLUSIVE")
@@ -55,7 +56,7 @@ def forget_staged_rows(tx: Transaction) -> None:
 
 
 MOST_PAGES: Final = 2**32 - 2
-"""SQLite's own limit for the pages of a file."""
+"""SQLite's own limit for the number of pages in a file."""
 
 
 class StagingFolder(NamedTuple):
@@ -77,8 +78,8 @@ class FileFull(StorageError):
 class Staging:
     """A separate connection to a company's file, with a second file in which the rows are collected.
 
-    The name of the second file is deleted immediately. Therefore the file disappears when the process ends, even
-    if it is killed.
+    The name of the second file is deleted immediately after the file is created. Therefore the file disappears
+    when the process ends, even if the process is killed.
     """
 
     def __init__(
@@ -93,8 +94,8 @@ class Staging:
     ) -> None:
         """Open the connection and the second file.
 
-        With `of_copy`, use a copy of the company's file, so that no other writer waits. If `folder` is None, use
-        the temporary folder.
+        If `of_copy` is True, use a copy of the company's file, so that no other writer has to wait. If `folder` is
+        None, create the second file and the copy in the system's temporary folder.
         """
         self._clock, self._ids, self._provision, self._actor = clock, ids, provision, actor
         self._folder = StagingFolder(tempfile.gettempdir()) if folder is None else folder
@@ -170,15 +171,15 @@ class Staging:
         self._connection.close()
 
     def start_again(self) -> None:
-        """Drop the collected rows, so that rows can be collected again, for example after another reading of the
-        file.
+        """Drop the collected rows, so that rows can be collected again, for example when the imported file is read
+        a second time.
         """
         self._connection.execute(f"DETACH {STAGED}")
         self._attach()
 
     def gather(self, action: Callable[[Transaction], Result]) -> Result:
-        """Run the action, which may write only to the second file. Raise StorageError if the folder of the second
-        file is full.
+        """Run the action, which may write only to the second file. Raise StorageError if the second file cannot
+        grow.
         """
         try:
             return self._run("BEGIN", action)
@@ -186,9 +187,9 @@ class Staging:
             raise self._explained(error) from error
 
     def check(self, action: Callable[[Transaction], Result]) -> Result:
-        """Run the action on one snapshot of the file. The action may also write to the second file.
+        """Run the action on one snapshot of the company's file. The action may also write to the second file.
 
-        Other connections can write to the file meanwhile.
+        During the action, other connections can write to the company's file.
         """
         return self.gather(action)
 
@@ -199,11 +200,11 @@ class Staging:
         look: Callable[[], None] | None = None,
         most_growth: int | None = None,
     ) -> Result:
-        """Run the action as one unit of work on the file, and return its result.
+        """Run the action as one unit of work on the company's file, and return its result.
 
-        `before_commit` is called when only the COMMIT remains. `look` is called at intervals. If `look` raises an
-        error, roll back the write and raise this error. Raise FileFull if the file would grow by more than
-        `most_growth` bytes.
+        `before_commit` is called directly before the COMMIT. `look` is called at intervals. If `look` raises an
+        error, roll back the write and raise this error. Raise FileFull if the company's file would have to grow by
+        more than `most_growth` bytes.
         """
 
         def run(tx: Transaction) -> Result:
@@ -261,7 +262,7 @@ class Staging:
         raise objections[0]
 
     def _cut_log(self) -> None:
-        """Truncate the file of the write-ahead log, which still contains the rolled-back changes.
+        """Truncate the write-ahead log, because the rolled-back changes still take space in it.
 
         If other connections are reading the database file, the server truncates the log later.
         """

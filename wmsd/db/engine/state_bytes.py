@@ -1,9 +1,8 @@
-"""The bytes of a snapshot as one file, in which the pages of the write-ahead log replace those of the database
-file.
+"""Reads a snapshot as the bytes of one file. The pages in the write-ahead log replace those in the database file.
 
-A database file contains the name of its log. In these bytes, a new name replaces this name. Someone may later put
-a copy in the place of the database file. The log at this path then has another name, so wmsd does not apply it to
-the copy (see `write_ahead_log.py`).
+A database file contains the name of its log. These bytes have a new log name instead. So if someone later puts a
+copy with these bytes in the place of the database file, its log name differs from the name of the log there. wmsd
+then does not apply this log to the copy (see `write_ahead_log.py`).
 """
 
 import os
@@ -23,14 +22,14 @@ from wmsd.db.engine.wal_identity import with_new_id
 
 PIECE_BYTES: Final = 1024 * 1024
 FILE_HEADER: Final = struct.Struct("> 16x H 10x I")
-"""The part of the header with the page size and the number of pages."""
+"""The part of a database file's header with the page size and the number of pages."""
 
 
 class StateBytes:
     """A reader of the bytes of a snapshot.
 
-    Open it before this process has any connection to the file, and close it after all connections. Closing a file
-    descriptor removes the process's locks on the file (see `raw_files.py`).
+    Open it before this process has any connection to the file, and close it after all connections are closed. The
+    reason is that closing a file descriptor removes the process's locks on the file (see `raw_files.py`).
     """
 
     def __init__(self, path: Path) -> None:
@@ -39,9 +38,7 @@ class StateBytes:
         self.bytes = 0
         """The number of bytes of the snapshot. It is known after `begin`."""
         self._pages: dict[int, int] = {}
-        """The position of the newest content of each page in the write-ahead log. The key is the number of the
-        page.
-        """
+        """The position in the write-ahead log of the newest content of each page. The key is the page number."""
         self._page_bytes = 0
         self._name_page = 0
         with _as_sentences(path), ExitStack() as opened:
@@ -120,8 +117,8 @@ class StateBytes:
 
 @contextmanager
 def _as_sentences(path: Path) -> Iterator[None]:
-    """Convert an OSError to a StorageError. Callers that write these bytes to a disk regard an OSError as an error
-    of that disk.
+    """Convert an OSError to a StorageError, because callers write the bytes to another disk. They would take an
+    OSError for an error of that disk.
     """
     try:
         yield

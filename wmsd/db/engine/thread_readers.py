@@ -18,7 +18,7 @@ OpenReader = Callable[[int], Awaitable[ConnectionQueue]]
 
 
 class ThreadReaders:
-    """The thread readers of one file. `open_reader` opens a reader; its parameter is the maximum number of reads
+    """The thread readers of one file. `open_reader` opens a reader. Its parameter is the maximum number of reads
     in a group.
 
     `opening` is a lock that is held while connections are opened or closed. `counted` is called with the number of
@@ -34,10 +34,10 @@ class ThreadReaders:
         self._handed_over: set[asyncio.Task[None]] = set()
 
     async def reader(self) -> ConnectionQueue:
-        """Return a reader that is free. If all readers are busy, open another one. If there are already `READERS`,
-        return the last one.
+        """Return a reader that is not busy. If all readers are busy, open another one. If there are already
+        `READERS`, return the one that was opened last.
 
-        If no reader is open and none can be opened, raise the error of the opening.
+        If no reader is open and none can be opened, raise the error that prevented the opening.
         """
         free = self._free_reader()
         if free is not None:
@@ -54,7 +54,7 @@ class ThreadReaders:
             return self._free_reader() or self._readers[-1]
 
     async def searcher(self) -> ConnectionQueue:
-        """Return the reader for searches. Raise the error if it cannot be opened."""
+        """Return the reader for searches, and open it if necessary. Raise an error if it cannot be opened."""
         async with self._opening:
             if self._searcher is None:
                 self._searcher = await self._open_reader(1)
@@ -68,7 +68,7 @@ class ThreadReaders:
         task.add_done_callback(self._handed_over.discard)
 
     async def finish_handing_over(self) -> None:
-        """Wait until all work of `hand_over` is in the queue of a reader."""
+        """Wait until a reader has taken all the work that was passed to `hand_over`."""
         while self._handed_over:
             await asyncio.wait(self._handed_over)
 

@@ -17,7 +17,9 @@ Row = tuple[Any, ...]
 Gathered = TypeVar("Gathered")
 Provided = TypeVar("Provided")
 Provision = Mapping[type, object]
-"""What the installation provides to actions in addition to the database, such as its key. The keys are types."""
+"""Objects that the installation provides to actions in addition to the database, such as its key. Each key of the
+dict is the type of the object.
+"""
 
 _Ends = dict[str, tuple[Callable[[Any], None], Any]]
 AtCommit = dict[str, Callable[["Transaction"], None]]
@@ -35,8 +37,8 @@ class LineSql(Protocol):
 class Transaction:
     """A transaction in which an action runs SQL statements.
 
-    `now` is the time of BEGIN, and does not change. Change sequences use `ordered_now`. Both are the same, unless
-    the clock has jumped far ahead.
+    `now` is the time of BEGIN, and does not change. Positions in the change sequence are derived from
+    `ordered_now`. It equals `now`, unless the clock has jumped far ahead.
     """
 
     def __init__(
@@ -65,8 +67,8 @@ class Transaction:
         self._at_end: _Ends = {}
         self._at_last: _Ends = {}
         self.at_commit: AtCommit = {} if at_commit is None else at_commit
-        """Functions that run once before the commit, by name. All units of work that share the commit share them.
-        A function also runs if its unit of work was rolled back.
+        """Functions that run directly before the commit, by name. Each runs only once, because units of work in
+        the same commit share this dict. A function runs even if the unit of work that added it was rolled back.
         """
 
     @cached_property
@@ -159,9 +161,9 @@ class Transaction:
         """Return `count` new values of the company's change sequence.
 
         The sequence is a hybrid logical clock (Kulkarni et al., 2014): microseconds since 1970, but always greater
-        than all earlier values. The values of each unit of work are in a later millisecond than all earlier
-        values. Therefore wmsd can find what "changed after this time" by comparing values, even if the wall clock
-        was set back.
+        than all earlier values. Each unit of work gets values in a later millisecond than all earlier values.
+        Therefore wmsd can find what changed after a given time by comparing values, even if the wall clock was set
+        back.
         """
         if self._last_change is None:
             self._last_change = self.last_change() // 1000 * 1000 + 999
@@ -184,20 +186,22 @@ class Transaction:
         return _gathered(self._at_end, name, run, start)
 
     def at_last(self, name: str, run: Callable[[Gathered], None], start: Callable[[], Gathered]) -> Gathered:
-        """Return an object as `at_end` does. Its `run` is called later, after all functions of `at_end`. Those may
-        still add data to the object.
+        """Return an object as `at_end` does, but call its `run` later, after the functions of `at_end`. So these
+        functions can still add data to the object.
         """
         return _gathered(self._at_last, name, run, start)
 
     def finish(self) -> None:
-        """Run the functions of `at_end` and `at_last`. Only the unit of work calls this, never an action."""
+        """Call the functions `run` of `at_end` and `at_last`. Only the unit of work calls this method, never an
+        action.
+        """
         while self._at_end or self._at_last:
             _, (run, gathered) = (self._at_end or self._at_last).popitem()
             run(gathered)
 
 
 def lone_transaction(connection: sqlite3.Connection, who: Actor = PROGRAM) -> Transaction:
-    """Return a transaction of a file that only this command uses, with the clock of the machine."""
+    """Return a transaction of a file that only this command uses. Its clock is the machine's clock."""
     clock = OrderedClock(SystemClock())
     return Transaction(connection, clock.now(), clock.ordering(), RandomIds(), who, {})
 

@@ -1,4 +1,6 @@
-"""Groups of units of work: writes share one commit, reads share one snapshot."""
+"""Runs units of work in groups: the writes of a group share one commit, and the reads of a group share one
+snapshot.
+"""
 
 import time
 from collections.abc import Callable
@@ -20,8 +22,8 @@ from wmsd.db.engine.write_ahead_log import WriteAheadLog
 Begin = Callable[[sqlite3.Connection], Transaction]
 Result = TypeVar("Result")
 LOOK_SECONDS: Final = 0.005
-"""How many seconds wmsd waits between two attempts to begin a write. SQLite itself tries less often, and could
-miss the short time between two transactions of another writer.
+"""How many seconds wmsd waits between two attempts to begin a write. SQLite's own wait is not used, because SQLite
+tries less often. It can miss the short time between two transactions of another writer.
 """
 
 
@@ -42,13 +44,13 @@ class CommitGroup:
         self._provision = provision
         self._standing = standing
         self._is_in_doubt = False
-        """True if the write-ahead log may contain a group whose commit has failed. After a restart, SQLite would
+        """True if the write-ahead log may contain a group whose commit has failed. In this case, a restart would
         apply the changes of this group.
         """
 
     def __call__(self, connection: sqlite3.Connection, group: list[Work]) -> None:
-        """Run the group. FileMoved, OutcomeUnknown and sqlite3.Error mean that every unit of the
-        group has failed.
+        """Run the group. Raise FileMoved, OutcomeUnknown or sqlite3.Error if all units of the group have
+        failed.
         """
         self._standing.check()
         if self._is_in_doubt:
@@ -93,7 +95,7 @@ def commit(connection: sqlite3.Connection) -> None:
     stored.
 
     If a sync fails, SQLite leaves the transaction in the write-ahead log. The next connection that opens the file
-    would apply it. Therefore an empty transaction is written over it.
+    would apply it. Therefore this function writes an empty transaction over it.
     """
     try:
         connection.execute("COMMIT")
@@ -136,7 +138,8 @@ def begin(connection: sqlite3.Connection, statement: str) -> None:
 def begin_to_write(connection: sqlite3.Connection) -> None:
     """Begin a transaction for writing. Wait up to BUSY_SECONDS for other writers of the file.
 
-    The function itself waits, because the connections that the event loop also uses have no timeout in SQLite.
+    The wait is in this function and not in SQLite: the event loop also uses some of the connections, so SQLite
+    must not wait on them.
     """
     until = time.monotonic() + BUSY_SECONDS
     while True:
@@ -181,8 +184,8 @@ def read_unit(tx: Transaction, work: Work) -> None:
 def read_unit_in_time(under_way: RunningRead) -> Callable[[Transaction, Work], None]:
     """Return a function that runs a read as `read_unit` does, but within the read's time limit.
 
-    If the time limit has passed, the error of the read is OutOfTime. `under_way` can interrupt the read while it
-    runs.
+    After the time limit, the read fails with OutOfTime. `under_way` is told which read is running, so that another
+    thread can interrupt it.
     """
 
     def run(tx: Transaction, work: Work) -> None:
@@ -227,9 +230,9 @@ def read_group(
     standing: Standing,
     run_unit: Callable[[Transaction, Work], None] = read_unit,
 ) -> GroupRunner:
-    """Return a function that runs a group of reads on one snapshot. `run_unit` runs each read.
+    """Return a function that runs a group of reads on one snapshot. The function runs each read with `run_unit`.
 
-    The snapshot begins when the group starts, so each read sees all earlier commits. If a read writes, the writes
+    The snapshot begins when the group starts, so each read sees all earlier commits. If a read writes, its changes
     are rolled back and all reads of the group fail. If the open file was removed, replaced or overwritten, all
     reads fail with FileMoved.
     """

@@ -1,4 +1,4 @@
-"""The frames of a write-ahead log, each with a page.
+"""Reads the frames of a write-ahead log. Each frame contains a page.
 
 See the file format, section 4.1 (https://sqlite.org/fileformat.html#the_write_ahead_log).
 """
@@ -21,10 +21,10 @@ FRAME_HEADER_BYTES: Final = FRAME_HEADER.size
 def pages_in(log: BinaryIO) -> Iterator[tuple[int, bytes]]:
     """Yield the number and the content of each page in the log, the oldest first.
 
-    Raise OSError if the file cannot be read.
+    Raise OSError if the log cannot be read.
 
-    Frames of an earlier log after the end of this log are skipped. Frames of a rolled-back transaction are
-    included.
+    The file may contain frames of an earlier log after the end of this log: they are skipped. Pages of a
+    rolled-back transaction are included.
     """
     header = log.read(LOG_HEADER_BYTES)
     if len(header) < LOG_HEADER_BYTES:

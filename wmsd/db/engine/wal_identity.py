@@ -1,8 +1,8 @@
 """The single row of the table `log`. wmsd reads and changes it directly in the bytes of its page.
 
-SQLite would find this page by the schema of the present database file, but the write-ahead log may belong to
-another file. The page is a leaf of a b-tree with one cell. See the file format, sections 1.6 and 2.1
-(https://sqlite.org/fileformat.html#b_tree_pages).
+SQLite would find this page by the schema of the database file. But the write-ahead log may belong to another file
+than the one that is there now. The page is a leaf of a b-tree with one cell. See the file format, sections 1.6 and
+2.1 (https://sqlite.org/fileformat.html#b_tree_pages).
 """
 
 import os
@@ -13,9 +13,9 @@ LEAF: Final = 0x0D
 CELLS: Final = slice(3, 5)
 CELL_AT: Final = slice(8, 10)
 BYTES_OF_TYPE: Final = {0: 0, 1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8, 8: 0, 9: 0}
-"""The number of bytes of an integer in a record, by its serial type."""
+"""The number of bytes of an integer in an SQLite record, by the serial type of the integer."""
 ID: Final = 1
-"""The index of the column `id`."""
+"""The index of the column `id` in the values of the row."""
 
 
 class LogRow(NamedTuple):
@@ -42,7 +42,8 @@ class Value(NamedTuple):
 def row_in(page: bytes) -> LogRow | None:
     """Return the row of the table `log`, or None if the page cannot be a page of this table.
 
-    A page of another table may look like a page of this table. The returned row is then false.
+    A page of another table may look like a page of this table. In this case, the values of the row are
+    meaningless.
     """
     values = _values(page)
     if len(values) != 1 + len(LogRow._fields) or values[0].type or not all(value.type for value in values[1:]):
@@ -53,7 +54,7 @@ def row_in(page: bytes) -> LogRow | None:
 def with_new_id(page: bytes) -> bytes:
     """Return the page with a new `id` in its row.
 
-    A page without that row is damaged, and is returned unchanged.
+    If the page does not have this row, it is damaged, and is returned unchanged.
     """
     values = _values(page)
     if len(values) <= ID:
@@ -82,8 +83,8 @@ def _values(page: bytes) -> list[Value]:
 def _varint(page: bytes, at: int) -> tuple[int, int]:
     """Return the number at the position `at`, and the position after the number.
 
-    The number must have fewer than nine bytes, which is true of all lengths. On a damaged page, the result may be
-    any number.
+    The function reads only numbers of fewer than nine bytes. These are enough for all lengths. On a damaged page,
+    the result is meaningless.
     """
     number = 0
     for byte in page[at : at + 8]:

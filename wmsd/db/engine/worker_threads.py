@@ -1,7 +1,8 @@
-"""A few threads that run the tasks of all connections of many files.
+"""A few threads that run the tasks for the connections of many files.
 
 The number of threads does not grow with the number of companies. A long task, such as an import or a write to a
-slow disk, delays only its own connection: wmsd starts another thread for each long task, up to a limit.
+slow disk, delays only its own connection. To achieve this, wmsd starts an additional thread for each long task, up
+to a limit.
 """
 
 import asyncio
@@ -55,14 +56,14 @@ class WorkerThreads:
         return not self._tasks.empty()
 
     def start(self) -> None:
-        """Start the first thread now, because a shortage may prevent this later. Raise RuntimeError if it cannot
-        be started.
+        """Start the first thread now, because later a shortage may prevent the start. Raise RuntimeError if the
+        thread cannot be started.
         """
         if not self._count:
             self._add()
 
     def post(self, task: Task) -> None:
-        """Add a task. Call this on the event loop. Raise RuntimeError if there is no thread and none can be
+        """Add a task. Call this on the event loop. Raise RuntimeError if there is no thread and no thread can be
         started.
         """
         self._is_closed = False
@@ -72,7 +73,9 @@ class WorkerThreads:
         self._tasks.put(task)  # last: if something fails before, the task is not done
 
     def post_again(self, task: Task) -> None:
-        """Add a task. Only a worker calls this: its thread will soon be free to run the task."""
+        """Add a task without starting a thread. Only a task of this pool calls this, because its own thread is
+        free soon.
+        """
         self._tasks.put(task)
 
     def _wanted(self) -> int:
@@ -166,7 +169,7 @@ class WorkerThreads:
     async def open(self, connect: Callable[[], Opened]) -> Opened:
         """Open a connection on a worker, and return it.
 
-        If the caller does not wait any more, close the connection.
+        If the caller was cancelled meanwhile, close the connection.
         """
         opening = asyncio.ensure_future(self.run(connect))
         try:
@@ -187,10 +190,10 @@ class WorkerThreads:
 
 
 class Workers:
-    """The worker threads of many files.
+    """The worker threads that many files share.
 
-    Writes have separate threads, because commits wait for the disk and would delay reads. The inline readers of
-    all files share `turn`.
+    Writes have separate threads, because commits wait for the disk and would delay reads. `turn` is shared by the
+    inline readers of all files.
     """
 
     def __init__(self) -> None:

@@ -1,5 +1,5 @@
-"""The write-ahead log of a file: when its pages are copied into the file, and how wmsd checks that both belong
-together.
+"""The write-ahead log of a file: when its pages are copied into the file, and how wmsd checks that the log belongs
+to the file.
 
 SQLite replays any log that is next to a file. If the file or the log was replaced in the meantime, the result is a
 mixture of both. Therefore each log has a name. The first transaction of a log writes this name into the table
@@ -27,8 +27,9 @@ MOST_FRAMES: Final = 1000
 """When the log has this many pages, they are copied into the file. This number is also SQLite's default."""
 LOOK: Final = "PRAGMA wal_checkpoint(NOOP)"
 WRITE_BACK: Final = "PRAGMA wal_checkpoint(PASSIVE)"
-"""`LOOK` and `WRITE_BACK` return three values. The first says whether another connection has prevented the work.
-The second is the number of pages in the log. The third says how many of these pages were copied into the file.
+"""`LOOK` and `WRITE_BACK` return three values. The first says whether another connection has prevented the
+copying. The second is the number of pages in the log. The third says how many of these pages were copied into the
+file.
 """
 BEGIN_ANEW: Final = """
     UPDATE log SET
@@ -51,7 +52,7 @@ class WriteAheadLog:
         has written.
         """
         self.failure: sqlite3.Error | None = None
-        """The reason why the log could not be written back the last time."""
+        """The error of the last attempt to copy the log's pages into the file, or None."""
 
     def prepare(self, connection: sqlite3.Connection) -> None:
         """Find out whether the next write may begin a new log. Call this before a transaction."""
@@ -97,8 +98,10 @@ def check_log(path: Path, copy: Path | None = None) -> None:
     """Raise WrongLog if the log next to the file does not belong to the file. Call this before the file is opened.
 
     Some files are not checked: a file that this process has open, a file of a version without the table `log`, and
-    a file that cannot be read. If nothing may be written next to the file, pass as `copy` a copy of the file and
-    its log. The function then reads the names from this copy.
+    a file that cannot be read.
+
+    `copy` is for a folder in which nothing may be written. It is the path of a copy of the file and its log, from
+    which the function then reads the names.
     """
     file = path.resolve()
     if not log_bytes(file):
@@ -111,12 +114,12 @@ def check_log(path: Path, copy: Path | None = None) -> None:
 
 
 def _checked_name(path: Path, read: Path) -> int | None:
-    """Return the log name that is stored in the file itself, or None if there is no name.
+    """Return the log name that is stored in the file itself, or None if there is no name. Raise WrongLog if the
+    log does not belong to the file.
 
-    `read` is the file, or a copy of it with its log. Raise WrongLog if the log does not belong to the file. Other
-    processes may be using the file. The connection `whole` reads the file with its log: while it reads, the log
-    does not restart, and no more of it is copied into the file. The connection `file` ignores the log. It is
-    closed last, because closing it removes all locks.
+    `read` is the file, or a copy of it with its log. Other processes may be using the file. The connection `whole`
+    reads the file together with its log. While it reads, the log does not restart, and no more pages are copied
+    into the file. The connection `file` ignores the log. It is closed last, because closing it removes all locks.
     """
     with closing(connect_as_it_is(read, without_log=True)) as file, closing(connect_as_it_is(read)) as whole:
         whole.execute("BEGIN")
@@ -129,10 +132,10 @@ def _checked_name(path: Path, read: Path) -> int | None:
 
 
 def _check_rows(path: Path, name: int) -> None:
-    """Check that the versions of the row of the table `log` in the write-ahead log fit the file. `name` is the log
-    name that is stored in the file itself.
+    """Check that the write-ahead log fits the file. To do this, compare the versions of the row of the table `log`
+    in it with `name`, the log name that is stored in the file itself.
 
-    Raise WrongLog if they do not fit, and OSError if they cannot be read.
+    Raise WrongLog if the log does not fit, and OSError if the rows cannot be read.
     """
     rows = rows_of_log(path)
     if not rows or any(row.id == name for row in rows):
@@ -145,8 +148,8 @@ def _check_rows(path: Path, name: int) -> None:
 
 
 class WrongLog(StorageError):
-    """The error if the write-ahead log next to a file belongs to another file, or to another content
-    of this file.
+    """The error if a database file and the write-ahead log next to it do not belong together. The log belongs to
+    another file, or to another version of this file.
     """
 
     def __init__(self, path: Path) -> None:
@@ -159,8 +162,8 @@ class WrongLog(StorageError):
 
 
 class Exchanged(WrongLog):
-    """The error if a person has copied a file over the file of a log, and the log fits both. Replaying the log
-    would undo the copying.
+    """The error if a person has copied a file over the file to which a log belongs. The name of the log fits the
+    copy too, but replaying the log would undo the copying.
     """
 
     def __init__(self, path: Path) -> None:

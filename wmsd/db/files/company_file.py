@@ -1,8 +1,8 @@
-"""The file of one company. wmsd checks the file before its first use. After a failure, wmsd does not change the
+"""The file of one company. wmsd checks the file before its first use. If the check fails, wmsd does not change the
 file.
 
-Work that may take long, such as waiting for a file that another program has locked, runs on a thread. Only
-requests for this company wait for it.
+Slow work runs on a thread, such as waiting for a file that another program has locked. Only requests for this
+company wait for it.
 """
 
 import asyncio
@@ -30,8 +30,8 @@ from wmsd.db.migrations import COMPANY, Before, CheckedFile, open_checked
 LOG = logging.getLogger("wmsd.companies")
 Result = TypeVar("Result")
 GoOn = Callable[[str, Path, HighWaterMark, HighWaterMark], None]
-"""A function that is called for a file that is older than its stored high-water mark. The parameters are the
-company's code, the path, the mark of the file, and the stored mark.
+"""A function that is called if a file is older than its stored high-water mark, so that new numbers continue after
+the stored mark. The parameters are the company's code, the path, the mark in the file, and the stored mark.
 """
 Borrow = Callable[[Path], None]
 """A function that asks the running server to share the file. It raises StorageError if that fails."""
@@ -113,7 +113,7 @@ class CompanyFile:
         self._looking: asyncio.Future[None] | None = None
         self._leaving: asyncio.Future[Any] | None = None
         self._overwritten: Identity | None = None
-        """The identity of a file that was overwritten by another program while wmsd had it open. wmsd uses this
+        """The identity of a file that another program has overwritten while wmsd had it open. wmsd uses such a
         file again only after a restart.
         """
         self._missed: Identity | None = None
@@ -155,8 +155,8 @@ class CompanyFile:
     def is_alone(self) -> bool:
         """True if this process opens the file so that no other process can open it.
 
-        All connections of this process must use the same mode, because they share the index of the log. The first
-        connection decides whether the index is in a file or in memory.
+        All connections of this process must use the same mode, because they share the index of the write-ahead
+        log. The first connection decides whether this index is in a file or in memory.
         """
         return self._alone and not self._is_shared
 
@@ -241,11 +241,10 @@ class CompanyFile:
 
     def _look(self, database: Database | None, alone: bool) -> tuple[bool, sqlite3.Connection | None]:
         """Check the file, and migrate it to this program's schema. Store the error if that fails. Any thread may
-        call this.
+        call this. If `alone` is True, no other process can open the file during the check.
 
-        Return whether the file can be used, and an open connection or None. If `database` is None, the connection
-        is None. It is also None if the file has a write-ahead log, or if the check has changed the file or must
-        change it. If `alone`, no other process may open the file meanwhile.
+        Return whether the file can be used, and its open connection or None. The connection is only returned for a
+        `database`, and only if the file had no write-ahead log and did not change during the check.
         """
         found = identity(self.path)
         if self._missed not in (None, found) or (self._overwritten is not None and found == self._overwritten):
@@ -361,9 +360,7 @@ class CompanyFile:
 
 
 def _is_as_it_was(checked: CheckedFile, standing: Standing) -> bool:
-    """Return True if the file did not change while it was opened, and is not older than its stored high-water
-    mark.
-    """
+    """Return True if opening the file did not change it, and it is not older than its stored high-water mark."""
     try:
         standing.check_file()
     except FileMoved:

@@ -114,7 +114,7 @@ class CompanyFiles:
         """Use the file at `prepared` as the file of a new company. An existing file at the company's path is moved
         aside.
 
-        There must be no log next to `prepared`.
+        There must be no write-ahead log next to `prepared`.
         """
         path = self._place_of_new(company_id, code)
         with sole_transaction(prepared) as connection:
@@ -242,8 +242,8 @@ class CompanyFiles:
         """Run the action on the file of each company, and return the results by company id. Leave out files that
         cannot be used.
 
-        All actions run on one thread. Each uses a separate connection, which is closed again. Therefore this
-        delays no request and closes no file that is in use.
+        All actions run on one thread. Each action has its own connection, which is closed afterwards. So requests
+        do not wait, and files that requests use stay open.
         """
         known = list(company_ids)
         doubtful = await asyncio.to_thread(self._not_current, known)
@@ -335,9 +335,9 @@ class CompanyFiles:
         return file
 
     def watch(self) -> set[int]:
-        """Return a set to which the ids of companies are added when their files are written.
+        """Return a new set. When a company's file is written, the id of the company is added to the set.
 
-        The caller removes them.
+        The caller removes the ids from the set.
         """
         watching: set[int] = set()
         self._watching.append(watching)

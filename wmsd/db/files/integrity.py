@@ -133,11 +133,12 @@ def _by_table(tx: Transaction) -> list[tuple[str, str]]:
 def messages_of_table(tx: Transaction, table: str) -> list[str]:
     """Return SQLite's messages about the damage of one table.
 
-    A table and each of its indexes is a tree of pages. If a tree is damaged, return only the messages about trees.
-    Without this rule, SQLite would also report each unreadable row as missing in all other trees.
+    A table and each of its indexes is a tree of pages. If SQLite reports a damaged tree, return only such reports.
+    In this case, SQLite's other messages are misleading: a row that it cannot read in one tree looks like a
+    missing row in all other trees.
 
-    All messages about trees are in the first row of the check's result. Only this row is read, because an error in
-    a later row would lose it.
+    All reports about trees are in the first row of the check's result. Only this row is read for them, because an
+    error in a later row ends the check without a result.
     """
     trees = [each for each in _messages(tx, TREES_OF_A_TABLE, (table,)) if OF_A_TREE.match(each)]
     return trees or _messages(tx, A_TABLE, (table,))
@@ -159,8 +160,8 @@ def _messages(tx: Transaction, statement: str, parameters: tuple[str, ...] = ())
 
 
 def _names(tx: Transaction) -> dict[str | None, str]:
-    """Return the table or index of each tree, by the number of the tree's root page. The key None is the list of
-    free pages. Entries of the schema that cannot be read are missing.
+    """Return the name of the table or index that each tree of pages belongs to. The key is the number of the
+    tree's root page, or None for the list of free pages. A name is missing if its schema entry cannot be read.
     """
     names: dict[str | None, str] = {None: THE_FREE_LIST, "1": THE_SCHEMA}
     with suppress(*UNREADABLE):

@@ -20,7 +20,7 @@ CONNECTION_BYTES: Final = 500_000
 """The memory of a connection: its schema, its statements, and the first pages of its cache."""
 SHARE_OF_CONNECTIONS: Final = 0.75
 """The share of the memory that connections may use. The rest is for cached pages. Connections get the larger
-share: opening a connection takes a few thousand microseconds, but reading a page again takes only a few.
+share, because opening a connection takes a thousand times longer than reading a page again.
 """
 UNUSED_SECONDS: Final = 300.0
 """The seconds after which an unused file is closed."""
@@ -30,13 +30,13 @@ AGAIN_SECONDS: Final = 0.01
 AT_ONCE: Final = 8
 """The maximum number of files that are closed at the same time. Closing a file may wait for the disk."""
 LOOKED_AT: Final = 64
-"""How many files are checked at most when some of them must be closed. A checked file that is in use moves to the
-end of the order, as if it was just used.
+"""When files must be closed, at most this number of files is checked. If a checked file is in use, it moves to the
+end of the order of use.
 """
 LEAST_CONNECTIONS: Final = 8
 LEAST_DESCRIPTORS: Final = 32
-"""LEAST_CONNECTIONS and LEAST_DESCRIPTORS are the smallest values of the limits, even on a machine with less
-memory or fewer file descriptors.
+"""The limits are at least LEAST_CONNECTIONS and LEAST_DESCRIPTORS, even on a machine with less memory or fewer
+file descriptors.
 """
 SLACK: Final = 16
 """One of every `SLACK` connections stays free, so that no request has to wait until a file is closed."""
@@ -97,8 +97,8 @@ class OpenFiles:
             await self._open_for_all(database)
 
     def counted(self, database: FileConnections, change: int) -> None:
-        """Count connections: `database` has opened `change` connections, or has closed some if `change` is
-        negative.
+        """Record that `database` has opened `change` connections. If `change` is negative, it has closed
+        connections.
         """
         self.connections += change
         self._reserved.discard(database)
@@ -195,10 +195,11 @@ class OpenFiles:
     def _begin_to_close(
         self, database: FileConnections, only_readers: bool = False
     ) -> "asyncio.Task[None] | None":
-        """Start to close the database, and return the task. Return None if the database is in use, or if its file
-        was moved. With `only_readers`, close only the connections for reading.
+        """Start to close the database, and return the task. With `only_readers`, close only the connections for
+        reading.
 
-        If the file was moved, the database is stopped, and its content is saved.
+        Return None if the database is in use, or if its file was moved. For a moved file, `CompanyFile.stop` is
+        called: it closes the file, and saves its content.
         """
         is_free = database.is_idle and database not in self._asked and database not in self._closings
         if not is_free or not database.is_standing():

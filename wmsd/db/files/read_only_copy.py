@@ -1,8 +1,8 @@
 """Reads a file without writing to the file or to its folder.
 
-A copy on a read-only disk can therefore be examined, and an examined file does not change. If a database file has
-a write-ahead log, SQLite would create files next to it, and copy the log into it. Therefore wmsd first copies such
-a file together with its log.
+Therefore wmsd can examine a copy on a read-only disk, and examining a file does not change it. If a database file
+has a write-ahead log, SQLite creates files next to it, and copies the log into it. Therefore wmsd copies such a
+file together with its log, and reads the copy.
 """
 
 import shutil
@@ -33,8 +33,8 @@ Content = Literal["good", "missing", "empty", "foreign", "unreadable"]
 
 
 def content_of(path: Path, kind: FileKind) -> Content:
-    """Return what a file is, according to its size and its first bytes. A database of this kind is `good`, even if
-    it is damaged.
+    """Return what is at the path, judged by the size and the first bytes of the file. It is `good` if the file is
+    a database of the kind `kind`, even a damaged one.
     """
     try:
         status = path.stat()
@@ -82,11 +82,11 @@ def mark_of(path: Path) -> HighWaterMark | None:
 def opened_without_writing(
     path: Path, kind: FileKind, owner: Owner | None = None
 ) -> AbstractContextManager[Transaction]:
-    """Open a snapshot of a file that no server has open, without writing to the file or its folder.
+    """Open a snapshot of a file that no server has open. Do not write to the file or its folder.
 
-    If the file has an older schema, a copy is migrated. If another program has the file open, SQLite opens it as
-    usual, and so uses locks and files next to it. Raise the errors of `opened_to_examine`, and StorageError if
-    there is no space for a copy.
+    If the file has an older schema, migrate a copy. There is one exception: if another program has the file open,
+    SQLite opens the file as usual, and writes locks and files next to it. Raise the errors of `opened_to_examine`.
+    Also raise StorageError if there is no space for a copy.
     """
     if _is_used(path):
         return opened_to_examine(path, kind, owner, only_by_a_server)

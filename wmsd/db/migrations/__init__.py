@@ -58,8 +58,8 @@ PLATFORM: Final = FileKind("platform", 0x776D7370)
 COMPANY: Final = FileKind("company", 0x776D7363)
 
 Before = Callable[[Path], None]
-"""A function that is called before a file is migrated, while no process has the file open. It may raise
-StorageError. Then the file is not migrated.
+"""A function that is called before a file is migrated, while no process has the file open. If it raises
+StorageError, the file is not migrated.
 """
 
 

@@ -1,1 +1,1 @@
-"""SQL that many packages share: records and their lists, codes, epochs, rows for an undo."""
+"""SQL that many packages use: for records, lists, codes, epochs, and the undo of an import."""

@@ -1,8 +1,8 @@
-"""The position of a record in the company's change sequence, and the time that the record shows for it.
+"""The positions of records in the company's change sequence, and the `updated_at` that is derived from them.
 
-A position is a number of microseconds since 1970, and `updated_at` shows its millisecond. Each unit of work begins
-a new millisecond. Therefore a client that requests the changes after the `as_of` of a list gets every change
-exactly once. This is true even if many records share a millisecond, or if the clock is set back.
+A position is a number of microseconds since 1970. `updated_at` is this time, in milliseconds. Each unit of work
+begins a new millisecond. Therefore a client that requests the changes after the `as_of` of a list gets every
+change exactly once. This is true even if many records share a millisecond, or if the clock is set back.
 """
 
 from collections.abc import Mapping
@@ -39,7 +39,7 @@ def change_columns(tx: Transaction) -> dict[str, object]:
 
 
 def creation_columns(tx: Transaction) -> dict[str, object]:
-    """Return `change_seq`, `updated_at` and `created_at` for a record that is created now.
+    """Take the next position. Return `change_seq`, `updated_at` and `created_at` for a record that is created now.
 
     `created_at` is the time of the clock. The position, and thus `updated_at`, may be later than the clock.
     """

@@ -1,8 +1,8 @@
-"""Finds codes that look like a new code and differ from it only by their Unicode form.
+"""Finds existing codes that look like a new code but have another Unicode form.
 
 Unicode has two forms of `é`: one character, or an `e` and an accent. People cannot tell them apart, but wmsd
-compares codes exactly, so two records could have the same visible code. Therefore a new code is searched in both
-forms. A code in ASCII has only one form and is not searched.
+compares codes exactly. So two records could have codes that look the same. Therefore wmsd searches for a new code
+in both forms. A code in ASCII has only one form, so wmsd does not search for it.
 """
 
 from typing import Final
@@ -15,8 +15,8 @@ BEYOND_ASCII: Final = "code GLOB '*[^ -~]*'"
 HAS_OTHER_FORM: Final = (
     "{table}.code IN (composed({staged}.code), decomposed({staged}.code)) AND {table}.code <> {staged}.code"
 )
-"""The SQL condition that a row of `table` and a row of `staged` have the same code in different Unicode forms. It
-uses the SQL functions of `define_forms`.
+"""The SQL condition that a row of `table` and a row of `staged` have the same code in different Unicode forms.
+Call `define_forms` before, because the condition uses its SQL functions.
 """
 
 
@@ -25,7 +25,7 @@ def form_errors(tx: Transaction, table: str, noun: str, code: object, current: o
     return an empty list.
 
     `noun` names the kind of record in the error. `current` is the present code of the record, or None for a new
-    record. If `code` and `current` are equal or differ only by their form, the code is accepted without a search.
+    record. A new code that equals `current`, or differs from it only by its form, is accepted without a search.
     """
     if not isinstance(code, str) or code.isascii() or composed_text(code) == composed_text(str(current)):
         return []

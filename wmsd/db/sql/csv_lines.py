@@ -27,8 +27,10 @@ TEXT: Final = """CASE
         OR {0} GLOB '[0-9]*[Ee][-+][0-9]*' THEN csv_cell({0})
     WHEN {0} GLOB '*[",\r\n]*' THEN '"' || replace({0}, '"', '""') || '"'
     ELSE {0} END"""
-"""The SQL of a text cell. A text that begins with a letter or a digit is not a formula, unless it contains a `;`
-or a tab: spreadsheets also look for a formula after these. Spreadsheets read a text like `1E+12` as a number.
+"""The SQL of a text cell. Texts that may be formulas, or that spreadsheets read as numbers, go to `csv_cell`.
+
+A text that begins with a letter or a digit is not a formula, unless it contains a `;` or a tab: spreadsheets also
+look for a formula after these. Spreadsheets read a text like `1E+12` as a number.
 """
 LIST: Final = "CASE WHEN {0} IS NULL OR {0} = '[]' THEN '' ELSE csv_list({0}) END"
 
@@ -36,9 +38,9 @@ LIST: Final = "CASE WHEN {0} IS NULL OR {0} = '[]' THEN '' ELSE csv_list({0}) EN
 class CsvLines:
     """Renders records as lines of CSV. `columns` are the names of the columns.
 
-    Some columns are not fields of the record, or have another form there: `own` has the SQL and the model field of
-    these. If `is_unambiguous`, a number such as 1.234 is written as 1.2340, so that no program reads it as 1234.
-    `moment` converts times to another form than the API's.
+    By default, a column is the field of the record with the same name. `own` has the SQL and the model field of
+    the other columns. If `is_unambiguous` is True, a number such as 1.234 is written as 1.2340, so that no program
+    reads it as 1234. `moment` is a function that converts the API's times to the form in the file.
     """
 
     def __init__(
@@ -71,7 +73,7 @@ def _cell_sql(sql: str, field: FieldInfo, number: str, is_local: bool) -> str:
     """Return the SQL of a cell. The SQL never returns NULL, because NULL would drop the cell from the line.
 
     `sql` is the SQL of the value. `number` is the SQL function that writes unambiguous numbers, or "". If
-    `is_local`, times are converted.
+    `is_local` is True, times are converted to the form in the file.
     """
     plain = csv_cells.plain_type(field)
     if csv_cells.is_number(field):

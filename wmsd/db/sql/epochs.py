@@ -2,8 +2,10 @@
 
 A restore cuts the history: everything that was written after the backup is lost, and the company continues from
 the state of the backup. Importing or copying a company cuts the history too. Each cut begins an epoch. Cursors and
-webhook deliveries contain their epoch. A new epoch skips the numbers that the earlier epoch may have used. A row
-of the table `seams` says with which number a table continues.
+webhook deliveries contain the name of their epoch.
+
+A new epoch skips the ids that the previous epoch may have used. A row of the table `seams` says with which id a
+table continues.
 """
 
 from typing import Final, NamedTuple
@@ -12,14 +14,14 @@ from wmsd.base.cursor import FIRST_EPOCH
 from wmsd.db.engine.transaction import Transaction
 
 HISTORIES: Final = frozenset({"events", "stock_movements", "packaging_movements", "webhook_deliveries"})
-"""The tables whose rows belong to an epoch. The id of a row determines its epoch."""
+"""The tables whose rows belong to an epoch. The epoch of a row follows from its id."""
 
 
 class Epoch(NamedTuple):
     """An epoch of the history.
 
-    `kept_up_to` is the time up to which the history of the earlier epoch is complete. Later writes of the earlier
-    epoch are lost.
+    `kept_up_to` is a time in the previous epoch: the history before it is complete. What was written after it in
+    the previous epoch is lost.
     """
 
     number: int
@@ -30,10 +32,10 @@ class Epoch(NamedTuple):
 
 
 class Cut(NamedTuple):
-    """The position in a history at which an epoch begins.
+    """The place in the history of one table at which an epoch begins.
 
-    `last` is the last number of the earlier epochs, and `next` is the first number of the new epoch. Numbers in
-    between may have been used, and their rows are lost.
+    `last` is the last id of the previous epochs, and `next` is the first id of the new epoch. Ids in between may
+    have been used, and their rows are lost.
     """
 
     epoch: Epoch
@@ -42,9 +44,9 @@ class Cut(NamedTuple):
 
 
 class PlaceGone(Exception):
-    """The error if a client reads a history from a position that is lost.
+    """The error for a client that reads a history from a position whose rows are lost.
 
-    `parameter` is the parameter with that position. The history continues after `position`.
+    `parameter` is the request parameter that contains this position. The history continues after `position`.
     """
 
     def __init__(self, parameter: str, cut: Cut, position: int) -> None:
@@ -77,7 +79,7 @@ def cut_after(tx: Transaction, numbers: str, epoch: str) -> Cut | None:
     """Return the first cut after the epoch with the name `epoch`, or None if there is no later cut. `numbers` is
     the name of the history's table.
 
-    If this file does not contain the epoch, return the last cut. This happens if the file with the epoch was lost.
+    If this file does not know the epoch, return the last cut. This happens if the file that knew it was lost.
     """
     found = cuts(tx, numbers)
     number = tx.value("SELECT number FROM epochs WHERE name = ?", (epoch,))
@@ -87,8 +89,8 @@ def cut_after(tx: Transaction, numbers: str, epoch: str) -> Cut | None:
 
 
 def is_passed_over(tx: Transaction, numbers: str, last: int, first: int) -> bool:
-    """Return True if an epoch begins between the ids `last` and `first` of the table `numbers`. Then no row is
-    missing between them.
+    """Return True if a new epoch begins between the ids `last` and `first` of the table `numbers`. The ids between
+    them were then skipped, and no row is missing.
     """
     return bool(tx.value(IS_SEAM, (numbers, last, first)))
 

@@ -1,7 +1,7 @@
 """Joins the records of a SELECT to one text, and limits the size of a page.
 
-A statement that returned fifty rows would release Python's lock fifty times, which takes longer than reading the
-records. Therefore SQLite joins the records, and a statement returns a single row.
+SQLite joins the records, so that a statement returns a single row. Python releases its lock for each row that it
+fetches. For fifty rows, this takes longer than reading the records.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -40,9 +40,10 @@ class Joined(NamedTuple):
 
 
 def in_parts(ids: Sequence[int], at_once: int, read: Callable[[Sequence[int]], str | None]) -> Records:
-    """Read the records with these ids in parts of `at_once` records, and return all of them together.
+    """Read the records with these ids in several reads of at most `at_once` records. Return all of them together.
 
-    `read` returns the records of one part as text. Raise Problem (413) if the records together are too large.
+    `read` returns the records with the given ids as text. Raise Problem (413) if all records together are too
+    large.
     """
     found: list[str] = []
     for start in range(0, len(ids), at_once):
@@ -64,8 +65,8 @@ def number_that_fits(records: Sequence[str]) -> int:
 
 @lru_cache(STATEMENTS)
 def _aggregate(chosen: str) -> str:
-    """Return a SELECT with one row, which joins the records of the SELECT `chosen`. Its columns are those of
-    `Joined`.
+    """Return a SELECT that joins the records of the SELECT `chosen` and returns one row. The columns of this row
+    are the first four fields of `Joined`.
 
     SQLite does not promise to join the records in the order of `chosen`. Therefore the version of SQLite is
     pinned, and the tests of every list check the order.
@@ -84,8 +85,8 @@ def read_joined(tx: Transaction, chosen: str, parameters: Mapping[str, object]) 
 def cut_to(
     tx: Transaction, chosen: str, parameters: Mapping[str, object], some: Joined, room: int, is_first: bool
 ) -> Joined:
-    """Return as many records of `some` as fit into `room` bytes. If `is_first`, return at least one. `chosen` is
-    the SELECT that has read `some`.
+    """Return as many records of `some` as fit into `room` bytes. If `is_first` is True, return at least one.
+    `chosen` is the SELECT that has read `some`, and `parameters` are its parameters.
     """
     text = some.records.encode()
     places = some.positions.split(",")

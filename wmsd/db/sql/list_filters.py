@@ -1,5 +1,5 @@
-"""Totals and filters of lists that need more than the columns of the list's table: stored counts, dates, rows of
-other tables.
+"""Totals and filters of lists that need more than the columns of the list's table. They use stored counts, dates,
+and rows of other tables.
 """
 
 from collections.abc import Mapping
@@ -12,10 +12,11 @@ from wmsd.db.engine.transaction import Transaction
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """A table of row counts with the columns status, partner_id and rows, which triggers keep up to date. It gives
-    the total of a list that is filtered by status, by partner, or by both.
+    """A table with the columns status, partner_id and rows, which has the number of records for each status and
+    partner. Triggers keep it up to date. It gives the total of a list that is filtered by status, by partner, or
+    by both.
 
-    If not `by_partner`, the table has no column partner_id.
+    If `by_partner` is False, the table has no column partner_id.
     """
 
     table: str
@@ -37,9 +38,9 @@ class Tally:
 
 class DateRange(NamedTuple):
     """A column with an optional date, and its two filters. `first` is the name of the filter for the earliest
-    date, `last` is the name of the filter for the latest date.
+    date. `last` is the name of the filter for the latest date.
 
-    If the list has a `Tally`, the table needs an index on the status and this column.
+    If the list has a `Tally`, the table needs an index on its status and this column.
     """
 
     column: str
@@ -52,10 +53,10 @@ class DateRange(NamedTuple):
 
 
 class Member(NamedTuple):
-    """A filter of records by rows of another table, for example of orders by their lines.
+    """A filter that selects records by rows of another table, for example orders by their lines.
 
-    `table` is the other table, and `condition` is the SQL condition for its rows. `column` has the id of the
-    record to which a row belongs.
+    `table` is the other table. `condition` is the SQL condition that its rows must meet. `column` is its column
+    with the id of the record to which a row belongs.
     """
 
     table: str
@@ -71,13 +72,13 @@ class Member(NamedTuple):
         return f"SELECT {self.column} {self.met}"
 
     def among(self, key: str) -> str:
-        """Return a condition that first finds the matching rows, and then their records. It is fast if few rows
-        match. `key` is the column with the id of the record.
+        """Return an SQL condition that first finds the matching rows, and then their records. It is fast if few
+        rows match. `key` is the column with the record's id.
         """
         return f"{key} IN ({self.rows})"
 
     def of_each(self, key: str) -> str:
-        """Return a condition that looks for a matching row of each record in turn. It is fast if many rows match.
-        `key` is the column with the id of the record.
+        """Return an SQL condition that looks for a matching row separately for each record. It is fast if many
+        rows match. `key` is the column with the record's id.
         """
         return f"EXISTS ({self.rows} AND {self.column} = {key})"

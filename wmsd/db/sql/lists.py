@@ -18,9 +18,7 @@ from wmsd.db.sql.list_filters import DateRange, Member, Tally
 from wmsd.db.sql.records import RecordSql
 
 RECENT: Final = ("updated_since", "since")
-"""The filters that compare an indexed column with a minimum, for example with the earliest time of the last
-change.
-"""
+"""The filters for a minimum, such as the earliest time of the last change. Their columns have an index."""
 MANY_AT_ONCE: Final = 500
 FEW_AT_ONCE: Final = 50
 """MANY_AT_ONCE and FEW_AT_ONCE limit how many records one statement renders. FEW_AT_ONCE is for records that can
@@ -29,17 +27,20 @@ be large, such as documents of a thousand lines.
 FEW: Final = 2000
 SLICE: Final = "LIMIT :limit + 0 OFFSET :offset + 0"
 """The SQL that selects the records of a page. With a plain parameter as LIMIT, SQLite would plan the statement
-again for every value, which takes as long as running it. The `+ 0` hides the parameter from the planner.
+again for every value, which takes as long as running the statement. The `+ 0` hides the parameter from the
+planner.
 """
 AMONG: Final = "(SELECT value FROM json_each(:{}))"
 COUNT: Final = "SELECT count(*) FROM ({rows})"
 NEAR: Final = 20
-"""How many pages wmsd searches, in the list's order, to fill one page with recently changed records."""
+"""How many pages wmsd reads, in the list's order, to check whether they contain one page of recently changed
+records.
+"""
 
 
 def conditions(query: type[Query], **own: str) -> dict[str, str]:
-    """Return the SQL condition of each filter of the query. A filter compares the column with the same name,
-    unless `own` has another condition for it.
+    """Return the SQL condition of each filter of the query, by the filter's name. A filter compares the column
+    with the same name, unless `own` has another condition for it.
 
     Raise TypeError if `own` has a name that is not a filter of the query.
     """
@@ -54,8 +55,8 @@ class Listing:
     """The SQL of a list. `filters` maps the name of a query parameter to the SQL condition that uses it.
 
     A parameter whose value is a tuple matches any of its members. `order` is a unique column. `count` is the name
-    of the row in `row_counts` that has the total of the list without filters. If `count` is empty, the rows are
-    counted, because the platform's tables are small. `at_once` is the number of records that one statement
+    of the row in `row_counts` that has the total of the unfiltered list. If `count` is empty, the rows are counted
+    at each request, because the platform's tables are small. `at_once` is the number of records that one statement
     renders. It must be lower for records that can be large.
     """
 
@@ -66,12 +67,12 @@ class Listing:
     tally: Tally | None = None
     at_once: int = MANY_AT_ONCE
     sort: str = ""
-    """The column by which the records are sorted, if that is not `order`."""
+    """The column by which the records are sorted, or "" if they are sorted by `order`."""
     direction: str = ""
     dates: DateRange | None = None
     members: Mapping[str, Member] = field(default_factory=dict)
-    """The filters by rows of another table, by name. They are used if many rows match. If few rows match, the
-    condition in `filters` is faster.
+    """The filters by rows of another table, by name. They are used if many of these rows match. If few rows match,
+    the condition in `filters` is faster.
     """
 
     def page(self, tx: Transaction, record: str, query: PageQuery, values: Mapping[str, object]) -> Page:
@@ -141,9 +142,10 @@ class Listing:
         offset: int,
         others: Mapping[str, object] = MappingProxyType({}),
     ) -> Joined:
-        """Read `number` records from `offset` on. Return as many as fit on a page, but at least one.
+        """Read up to `number` records, starting at `offset`. Return as many of them as fit on a page, but at least
+        one.
 
-        `values` are the filters. `beyond` is an additional condition, and `others` are its parameters.
+        `values` are the filters. `beyond` is an additional SQL condition, and `others` are its parameters.
         """
         separator = END if tx.csv is not None and isinstance(record, RecordSql) else ","
         sql, parameters = self._chosen(_shown(tx, record), values, beyond)
@@ -162,8 +164,8 @@ class Listing:
         return together(found, separator)._replace(is_cut=is_cut)
 
     def _chosen(self, record: str, values: Mapping[str, object], beyond: str) -> tuple[str, dict[str, object]]:
-        """Return the SELECT of records and their positions, in the order of the list, and the parameters of the
-        SELECT. `beyond` is a condition in addition to the filters.
+        """Return a SELECT and its parameters. It selects the records and their positions, in the order of the
+        list. `beyond` is an SQL condition in addition to the filters.
         """
         branches = list(self._branches(values, beyond))
         if len(branches) == 1 and not self.sort.startswith("+"):
@@ -207,10 +209,11 @@ class Listing:
         """Return a copy of this list with the best query plan. A `+` before a column keeps SQLite from using its
         index.
 
-        Filters by date, or by rows of other tables, have methods of their own. This method plans filters by the
-        time of change:
+        Other methods plan filters by date, or by rows of other tables. This method plans filters by the time of
+        change:
         - If few records match, find them with the index of changes, and sort them.
-        - If many match and a page is soon full that way, read the list in its own order.
+        - If reading the list in its own order soon finds enough matching records for a page, read it in this
+          order.
         - Otherwise, for example at the end of a long list, sort the matching records.
         """
         member = next((name for name in self.members if name in values), None)
@@ -238,8 +241,8 @@ class Listing:
         return sorted_afterwards
 
     def _planned_by_member(self, tx: Transaction, values: Mapping[str, object], name: str) -> "Listing":
-        """Return a copy of this list, planned for a filter by rows of another table. If few rows match, the plan
-        reads the rows first.
+        """Return a copy of this list, planned for a filter by rows of another table. If few of these rows match,
+        the plan reads them first.
         """
         member = self.members[name]
         others = {other: f"+{condition}" for other, condition in self.filters.items()}
@@ -289,9 +292,10 @@ class Listing:
         return f"{self.order} > :position + 0"
 
     def _branches(self, values: Mapping[str, object], *conditions: str) -> Iterator[tuple[str, dict[str, object]]]:
-        """Yield one or more WHERE clauses, each with its parameters. Together, their results are the list.
+        """Yield one or more WHERE clauses, each with its parameters. The list consists of the records that any of
+        them selects.
 
-        A filter with several values needs one clause for each value. `conditions` are added to each clause.
+        If a filter has several values, each value has its own clause. `conditions` are added to each clause.
         """
         if self.tally is not None and "status" not in values and self._is_within_statuses(values):
             values = {**values, "status": self.tally.statuses}
@@ -309,8 +313,8 @@ class Listing:
             yield self._where(every), {**others, parameter: member}
 
     def _is_within_statuses(self, values: Mapping[str, object]) -> bool:
-        """Return True if these filters, or the sort order, need the records of each status sorted by partner or
-        date. An index has this order, so each status is then read separately.
+        """Return True if the records of each status should be read separately. The reason is an index that sorts
+        them by partner or by date, but only within a status.
         """
         if any(name in values for name in RECENT):
             return False
@@ -333,7 +337,7 @@ def _select(record: str, position: str, source: str, order: str) -> str:
 
 
 def _shown(tx: Transaction, record: str) -> str:
-    """Return the SQL of a record as the request wants it: a line of CSV, JSON, or shortened JSON."""
+    """Return the SQL of a record in the form that the request needs: a line of CSV, JSON, or shortened JSON."""
     if not isinstance(record, RecordSql):
         return record
     if tx.csv is not None:

@@ -1,9 +1,10 @@
 """SQL that renders records as JSON.
 
-The output model is the only place that declares the fields of a record. The SQL expression for its JSON text is
-derived from the model. Answers, events and exports all use that text. SQLite renders it without holding Python's
-lock. For a page of 50 articles of 22 fields this takes 106 us. Reading rows into dicts and encoding them with the
-fastest JSON library takes 173 us.
+The output model is the only place that declares the fields of a record. The SQL expression for the record's JSON
+text is derived from the model. Answers, events and exports all use this text.
+
+SQLite renders it without holding Python's lock. For a page of 50 articles of 22 fields this takes 106 us. Reading
+rows into dicts and encoding them with the fastest JSON library takes 173 us.
 """
 
 from collections.abc import Iterable, Mapping
@@ -37,9 +38,9 @@ def record_sql(
 ) -> RecordSql:
     """Return the SQL `json_object(…)` of the model's fields, with `id` first and the timestamps last.
 
-    `columns` has the SQL of the fields that are not a column with the same name. `fields` selects fields; None
-    means all. `brief` has the SQL of the short form of each field that can be large, such as the number of its
-    rows.
+    A field is read from the column with the same name, unless `columns` has other SQL for it. `fields` selects
+    fields; None means all. `brief` has the SQL of the short form of each field that can be large, such as its
+    number of rows.
     """
     chosen = set(fields) if fields is not None else set(model.model_fields)
     names = sorted((name for name in model.model_fields if name in chosen), key=_place)
@@ -56,8 +57,8 @@ def _object(values: Mapping[str, str]) -> str:
 
 
 def check_fields_are_read(body: type[BaseModel], shown: type[BaseModel], *, but: Iterable[str] = ()) -> None:
-    """Raise TypeError if a field of `body` is not in `shown`: a client could set the field, but would never see
-    its value. Fields in `but` are allowed.
+    """Raise TypeError if a field of `body` is not in `shown`. A client could set such a field, but would never see
+    its value. The fields in `but` need not be in `shown`.
     """
     hidden = [name for name in body.model_fields if name not in shown.model_fields and name not in but]
     if hidden:

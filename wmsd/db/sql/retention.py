@@ -15,8 +15,8 @@ def forget_old(tx: Transaction, table: str, identity: str, moment: str, kept: ti
     """Delete rows that are older than the period `kept`, and return how many were deleted. Each call deletes a
     limited number of rows, from the beginning of the table on.
 
-    `identity` is the column that gives the order of the rows, and `moment` is the column with their time. The
-    deletion ends at the first row that is not old enough. All later rows stay, even if their time is older,
+    `identity` is the column by which the rows are ordered, and `moment` is the column with their time. The
+    deletion ends at the first row that is not old enough. All rows after it stay, even if their time is older,
     because the clock may have been set back for a while. A row whose time is more than a day in the future does
     not end the deletion.
     """

@@ -1,5 +1,5 @@
-"""Stores the rows of an import, and objects that were created from them, for later steps (see `staging.py`). The
-order does not change.
+"""Stores the rows of an import, or objects created from them, until a later step of the import (see `staging.py`).
+They are read in the order in which they were stored.
 """
 
 import pickle

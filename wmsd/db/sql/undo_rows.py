@@ -1,8 +1,8 @@
-"""Records which rows a unit of work creates and changes in a table, so that the work can be undone later.
+"""Records which rows an import creates and changes in a table, so that the import can be undone later.
 
-Created rows have higher ids than all earlier rows. A temporary trigger of the connection stores the earlier state
-of each changed row. Only the last such unit of work can be undone, because its stored data replaces the data of
-earlier units.
+Created rows have higher ids than all earlier rows. A temporary trigger of the connection stores the earlier values
+of each changed row. Only the last import that changed something can be undone, because its stored data replaces
+the data of earlier imports.
 """
 
 from collections.abc import Iterator
@@ -11,11 +11,11 @@ from typing import Final, NamedTuple
 from wmsd.db.engine.transaction import Transaction
 
 MOST_BYTES: Final = 64 * 1024 * 1024
-"""The maximum size of the stored earlier states. If they are larger, the unit of work cannot be undone."""
+"""The maximum size in bytes of the stored earlier values. If they are larger, the import cannot be undone."""
 
 
 def last_id(tx: Transaction, table: str) -> int:
-    """Return the last id that the table has used, including ids of deleted rows."""
+    """Return the highest id that the table has ever used. It may be the id of a deleted row."""
     return tx.number("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,))
 
 
@@ -32,7 +32,7 @@ KEEP: Final = "INSERT INTO import_rows (import_id, table_name, after_id, last_id
 class Keeping:
     """Records the rows that an import creates and changes, until `end` is called. Use this within one transaction.
 
-    This data is stored only for the last import that changed something.
+    Only the data of the last import that changed something is stored.
     """
 
     def __init__(self, tx: Transaction, import_id: int, table: str) -> None:
@@ -42,7 +42,7 @@ class Keeping:
         tx.execute(TRIGGER.format(table=table, last=self._after, import_id=import_id, pairs=pairs))
 
     def end(self, has_changed_something: bool) -> None:
-        """Stop recording. If the import changed nothing, the stored data of an earlier import stays."""
+        """Stop recording. If the import changed nothing, the stored data of the previous import stays."""
         tx, own = self._tx, (self._import_id,)
         tx.execute(f"DROP TRIGGER temp.keep_{self._table}")
         if not has_changed_something:
@@ -69,7 +69,7 @@ class CreatedRows(NamedTuple):
 
 
 def made(tx: Transaction) -> CreatedRows | None:
-    """Return the rows that the stored import created, or None if no import is stored."""
+    """Return the rows that the recorded import created. Return None if no import is recorded."""
     found = tx.row("SELECT import_id, table_name, after_id, last_id FROM import_rows")
     return None if found is None else CreatedRows(*found)
 
@@ -87,9 +87,10 @@ REFERRING: Final = """
 
 
 def referred_to(tx: Transaction, table: str, after: int, last: int, most: int) -> Iterator[tuple[int, str]]:
-    """Yield the ids of created rows that other rows refer to, each with the name of the referring table. The
-    created rows have ids greater than `after` and at most `last`. Yield at most `most` ids for each referring
-    column.
+    """Yield the ids of created rows that other rows refer to, each with the name of the referring table.
+
+    The created rows have ids greater than `after` and at most `last`. Yield at most `most` ids for each column
+    that refers to `table`.
     """
     for child, column in tx.rows(REFERRING, (table,)):
         sql = f"SELECT DISTINCT {column} FROM {child} WHERE {column} > ? AND {column} <= ? LIMIT ?"
@@ -127,10 +128,11 @@ RESTORE: Final = """
 
 
 def restore(tx: Transaction, of: CreatedRows, moment: str = ":now") -> int:
-    """Restore the earlier values of the changed rows, and give these rows new positions in the change sequence.
-    The SQL of a row's position is `:before + place`. `moment` is the SQL of its `updated_at`.
+    """Restore the earlier values of the rows that the import changed, and give these rows new positions in the
+    change sequence.
 
-    Return `before`, the last position before these rows. Return 0 if the table has no positions.
+    A row's new position is `:before` plus `place`, the row's number among the restored rows. `moment` is an SQL
+    expression for `updated_at`, which may use both. Return `before`, or 0 if the table has no positions.
     """
     names = _columns(tx, of.table)
     values = [f"{name} = image ->> '$.{name}'" for name in names if name not in ("id", "change_seq", "updated_at")]

@@ -1,8 +1,8 @@
 """What companies, people and addresses cost the service: processor time, bytes sent, and refused requests.
 
-The processor time is the time of their requests on the event loop, and of the threads and processes that worked
-for them. Some work cannot be charged to a company, a person or an address, and is not counted: reading from and
-writing to connections, commits, and the service's own work.
+Processor time includes the event loop, and the threads and processes that worked for a request. Some work is not
+counted, because it belongs to nobody: reading from and writing to connections, commits, and the service's own
+work.
 """
 
 from collections import OrderedDict
@@ -24,7 +24,7 @@ REFUSALS: Final = frozenset({429, 503, 507})
 
 
 class Payers(NamedTuple):
-    """The company, the person and the address that a piece of work is charged to. "" means that there is none."""
+    """The company, the person and the address that a piece of work is charged to. An empty text means nobody."""
 
     company: str = ""
     person: str = ""
@@ -46,7 +46,9 @@ class Noted:
     requests: int = 0
     refused: int = 0
     sent: int = 0
-    """The bytes that clients have sent in the bodies of writing requests that succeeded."""
+    """The total size of the request bodies with which clients have written data. Refused and failed requests do
+    not count.
+    """
     seconds: float = 0.0
 
 
@@ -75,8 +77,10 @@ class Costs:
         self._noted: dict[tuple[int, int], Noted] = {}
 
     def note(self, company_id: int, user_id: int, seconds: float, sent: int, status: int) -> None:
-        """Count a request of a company and a user; 0 means none. The cost is charged later, together with other
-        requests, because this method runs for each request.
+        """Count a request of a company and a user. An id of 0 means that the request has none.
+
+        The cost is charged later, together with the costs of further requests, because this method runs for each
+        request.
         """
         noted = self._of(company_id, user_id)
         noted.requests += 1
@@ -150,5 +154,5 @@ class Costs:
         return cost
 
     def __iter__(self) -> Iterator[tuple[Payer, str]]:
-        """Yield everyone who was charged, as kind and name. The one who was charged last comes last."""
+        """Yield the kind and the name of each payer. The payer that was charged last comes last."""
         return iter(self._known)

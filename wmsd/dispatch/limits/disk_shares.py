@@ -1,7 +1,8 @@
-"""The shares of the disk: how much a company may store when less than a fifth of the disk is free.
+"""The shares of the disk. They limit how much a company may store while less than a fifth of the disk is free.
 
-Each company has an equal share. The last fifth of the disk is for the companies that store less than their share.
-A company that stores more can then add nothing, unless a platform admin has given the company a quota.
+Each company has an equal share. The free fifth is reserved for companies that store less than their share. A
+company that already stores more than its share can add nothing. A company with a quota of its own has no share,
+and can add data up to its quota.
 """
 
 from typing import Final, Literal, NamedTuple
@@ -11,8 +12,8 @@ from wmsd.contract.context import Company
 
 BoundKind = Literal["quota", "share"]
 GROWTH_AFTER_UPGRADE: Final = 1.25
-"""A company may store at least this many times what it stored when wmsd introduced disk shares. This matters for
-companies whose equal share is less.
+"""A factor. A company may store at least what it stored when wmsd introduced disk shares, multiplied by this
+factor. This matters for companies whose equal share is less.
 """
 
 
@@ -22,7 +23,7 @@ class Bound(NamedTuple):
 
 
 class Held(NamedTuple):
-    """The size of the files of all companies at the last count, and the number of companies."""
+    """The total size of all companies' files at the last count, and the number of companies."""
 
     bytes: int = 0
     companies: int = 0
@@ -30,8 +31,8 @@ class Held(NamedTuple):
     def share_of(self, company: Company, disk: Disk) -> Bound | None:
         """Return how much the company may store while the companies share the disk.
 
-        Return None if there is no such limit: the company has a quota, or the bytes in the files are not counted
-        yet.
+        Return None if no share applies: the company has a quota, or wmsd has not yet counted the sizes of the
+        files.
         """
         if not self.companies or company.quota_megabytes or company.held_before is None:
             return None

@@ -1,9 +1,9 @@
 """Refuses writes when a company's quota, its share of the disk or the disk is nearly used up.
 
 Each write is of one kind: it adds data, changes existing data ("moves"), or frees space. wmsd refuses additions
-first and moves later. Therefore there is always room to finish open documents, to delete records, and to lock out
-a user who fills the disk. Writes to `platform.db` and deletions may use the emergency space reserve
-(`data_folder/folder.py`), a file that wmsd then deletes.
+first and moves later. So users can still finish open documents and delete records, and admins can lock out a user
+who fills the disk. Writes to `platform.db` and deletions may use the emergency space reserve. This is a file that
+wmsd deletes when it needs the space (`data_folder/folder.py`).
 """
 
 import logging
@@ -32,8 +32,8 @@ MOVING_FIELDS: Final = frozenset({"status", "packaging", "packaging_returned", "
 class Room(NamedTuple):
     """The limits for one kind of write.
 
-    `part` is a factor, such as 1.25. The write is refused if the company has used this many times its quota or its
-    share of the disk. `least_free` returns how many bytes of the disk must be free.
+    `part` is a factor, such as 1.25: the write is refused if the company uses this many times its quota or its
+    share. `least_free` returns how many bytes of the disk must be free.
     """
 
     part: float
@@ -84,7 +84,7 @@ class Storage:
         self._folder = folder
         self._quota_megabytes = quota_megabytes
         self.held = Held()
-        """The size of the files of all companies, as a job has last counted it."""
+        """The total size of all companies' files, as the last run of a job has counted it."""
         self._disk = f"the disk of {folder.path}"
         self._told = RepeatedFailures(
             LOG, monotonic=clock.monotonic, level=logging.WARNING, settled_seconds=FLAPPING_SECONDS
@@ -130,8 +130,8 @@ class Storage:
             self._told.over(self._disk)
 
     def _bound(self, company: Company, disk: Disk) -> Bound | None:
-        """Return the limit of what the company may store now: its quota or its share of the disk, whichever is
-        lower. Return None if there is no limit.
+        """Return how much the company may store now: its quota, or its share of the disk. Return None if there is
+        no limit.
         """
         share = self.held.share_of(company, disk) if disk.is_shared else None
         bounds = [each for each in (self.quota_of(company), share) if each is not None]

@@ -1,7 +1,7 @@
 """Limits the pace of the writes that people send from pages: forms, scans, actions.
 
-No normal user is refused. A write that comes too soon waits for its turn in the order of arrival. It waits first
-among the writes of its person, and then among the writes of the company. Therefore a person who sends requests
+The limits never stop normal users. A write that comes too soon waits for its turn in the order of arrival. It
+waits first among the person's writes, and then among the company's writes. Therefore a person who sends requests
 endlessly slows down only their own writes. A waiting write holds no transaction and no lock.
 
 The pace is a token bucket. A waiting write has taken a token in advance, so the number of tokens may be negative.
@@ -32,7 +32,7 @@ PERSON: Final = Pace(60, 10, 100)
 COMPANY: Final = Pace(480, 40, 800)
 """The pace of a company. It is enough for eight people with handhelds who scan in bursts of 20 scans a second."""
 PATIENCE: Final = 10.0
-"""The longest wait in seconds. A write that would have to wait longer is refused."""
+"""The longest wait in seconds. A write whose wait is longer is refused immediately."""
 MOST_LINES: Final = 10_000
 """If there are this many token buckets, wmsd deletes those that are not in use."""
 
@@ -107,9 +107,7 @@ class PageWrites:
 
 
 def _refusal(wait: float) -> Problem:
-    """Return the error for a refused write. `wait` is how many seconds the write would have to wait
-    for its turn.
-    """
+    """Return the error for a refused write. `wait` is the number of seconds until its turn."""
     seconds = max(1, math.ceil(wait - PATIENCE))
     return Problem(
         "RATE_LIMIT_EXCEEDED",

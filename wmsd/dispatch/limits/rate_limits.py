@@ -96,8 +96,10 @@ class Limiter:
         return Allowance(limit, limit - window.count, self._reset(window, now))
 
     def unchanged(self, key: str, limit: int, now: float) -> Allowance:
-        """Remove the last request from the count, because its answer was 304 (not modified). But leave every tenth
-        such request in the count. Return what is left of the limit.
+        """Remove the last request from the count, because its answer was 304 (not modified). Return what is left
+        of the limit.
+
+        One in ten requests with the answer 304 stays in the count.
         """
         window = self._window(key, now)
         window.unchanged = (window.unchanged + 1) % UNCHANGED_AT_ONCE

@@ -1,9 +1,9 @@
 """Limits work that can be large, depending on the request: downloads, searches of the guide, event streams.
 
-Each request with such work needs a turn: the permission to run now. For each kind of work, the number of turns at
-the same time is limited, both in total and for each payer. A payer is a company, a person, or an address. The next
-turn goes to the waiting payer with the lowest recent cost. A payer who requests much therefore waits behind all
-others. All turns of a kind together use a limited share of the processor.
+Each request with such work needs a turn: the permission to run now. For each kind of work, two numbers of
+simultaneous turns are limited: the total, and the number for each payer. A payer is a company, a person, or an
+address. The next turn goes to the waiting payer with the lowest recent cost. So a payer with many requests does
+not delay the others. All turns of a kind together use a limited share of the processor.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ class Bound(NamedTuple):
 
     - `at_once` requests may run at the same time.
     - `each` limits the running requests of one payer, by kind of payer: a company, a person or an address. A kind
-      that is missing there has no such limit.
+      of payer without an entry has no limit of its own.
     - `waiting` requests may wait, each for `patience` seconds.
     - `share` is the part of the processor that all running requests together may use.
     """
@@ -131,8 +131,8 @@ class _Kind:
         self._rests_until = max(self._rests_until, now) + seconds * (1 / self._bound.share - 1)
 
     async def rest(self) -> None:
-        """Pause, so that other requests can use the processor. All running requests of this kind of work pause
-        until the same time.
+        """Pause, so that wmsd can do other work. All running requests of this kind of work end their pause at the
+        same time.
         """
         await asyncio.sleep(max(0.0, self._rests_until - self._clock.monotonic()))
 

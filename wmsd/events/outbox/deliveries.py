@@ -1,8 +1,8 @@
 """Webhook deliveries, queued in the transaction of their events (decisions, section 6).
 
-Each delivery gets the next number of its subscription. A delivery is `pending`, with the time at which it is due.
-A delivery is `held` while an earlier delivery of the same entity is still open, and becomes due when the earlier
-delivery is done.
+Each delivery gets the next number of its subscription. Its first status is `pending`, with the time at which it is
+due. But if an earlier delivery of the same entity is still open, its status is `held`. A held delivery becomes due
+when the earlier delivery is done.
 """
 
 from functools import partial
@@ -42,11 +42,11 @@ QUEUE: Final = """
 
 
 def queue_at_commit(tx: Transaction, first: int) -> None:
-    """At the commit, queue the deliveries of all events from the sequence `first` on. One statement does this for
-    all units of work in the commit, so only the `first` of the first unit counts.
+    """At the commit, queue the deliveries of the events. `first` is the sequence of the first event.
 
-    This `first` stays right even if that unit is rolled back, because the next unit reuses the sequences of its
-    events.
+    A commit can contain several units of work. One statement queues the deliveries for all of them, so only the
+    first unit's `first` is used. If the first unit is rolled back, the next unit uses the same sequences, so
+    `first` stays right.
     """
     tx.at_commit.setdefault("deliveries", partial(_queue, first=first))
 

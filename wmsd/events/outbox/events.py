@@ -117,8 +117,9 @@ def _entity(event: str) -> str:
 
 
 def _recorded(tx: Transaction, events: Mapping[str, int], last: int) -> None:
-    """Add the written events to the counts for billing, and queue their deliveries at the commit. `events` has the
-    number of written events by name. `last` is the sequence of the last one.
+    """Add the written events to the counts for billing, and queue their deliveries at the commit.
+
+    `events` has the number of written events by event name. `last` is the sequence of the last written event.
     """
     queue_at_commit(tx, last - sum(events.values()) + 1)
     counts = tx.at_last("event counts", lambda gathered: _write_counts(tx, gathered), Counter[str])

@@ -30,8 +30,8 @@ LISTING: Final = Listing(
 def after(tx: Transaction, query: EventQuery, position: int) -> CursorPage:
     """Return the events after the position, in the order in which they were committed.
 
-    The last page ends at the end of the log, even if the last events there do not match the filters. So the reader
-    gets no error about missing events when these events are deleted later.
+    The end position of the last page is the end of the log, even if the last events do not match the filters.
+    These events may be deleted before the client continues. The client then gets no error about missing events.
     """
     values = query.filters()
     if (since := values.pop("since", None)) is not None:
@@ -84,7 +84,7 @@ FIRST_SINCE: Final = """
     SELECT coalesce(min(sequence), (SELECT seq + 1 FROM sqlite_sequence WHERE name = 'events'), 1)
     FROM events INDEXED BY events_by_time WHERE occurred_at >= ?
 """
-"""The SQL of the lowest sequence among the events since a time. The first event by time may have a higher
+"""The SQL of the lowest sequence among the events since a time. The earliest of these events may have a higher
 sequence, because the clock may have been set back.
 """
 
@@ -101,7 +101,7 @@ def place_of(tx: Transaction, event_id: str) -> int | None:
     """Return the position of the event. The position is a sequence, and every later event has a higher one. Return
     None if the id is unknown.
 
-    The id may be that of a test event, because this can be the last X-Webhook-Id that a receiver has.
+    The id of a test event is accepted too, because a test event can be the last event that a receiver has.
     """
     found = one(tx, event_id)
     if found is not None:
@@ -137,9 +137,10 @@ def event_counts(tx: Transaction, month: str | None = None) -> dict[str, dict[st
 
 
 def cut_of(tx: Transaction, event_id: str) -> Cut | None:
-    """Return the cut that has removed the event with this id, or None if there is no such cut. A restore cuts the
-    history: events after the backup are removed. The id begins with the event's time, which shows which cut
-    removed the event.
+    """Return the cut that has removed the event with this id, or None. A restore cuts the history: it removes the
+    events after the backup.
+
+    The id begins with the event's time, which shows which cut removed the event.
     """
     try:
         moment = timestamps.from_microseconds(int(event_id[:TIME_DIGITS], 16) * 1000)

@@ -28,14 +28,16 @@ from wmsd.http_client.guard import Guard
 from wmsd.http_client.urls import header_errors, url_errors
 
 Sent = Mapping[str, Any]
-"""The fields of a body that has format errors. A field with a format error is None."""
+"""The fields of a body. A field whose format is wrong is None."""
 
 reading = partial(operation, tag="Webhooks", module="webhooks", ability="webhooks:read")
 writing = partial(operation, tag="Webhooks", module="webhooks", ability="webhooks:write", writes=True)
 
 
 def _changes_errors(tx: Transaction, sent: Sent, named: Mapping[str, Any]) -> Iterator[FieldError]:
-    """Yield the errors of the URL and the credentials in `sent`, the fields of a body that has format errors.
+    """Yield the errors of the URL and of the credentials in `sent`. This is for a body that also has format
+    errors.
+
     `named` has the `id` of the subscription to change, and is empty for a new subscription.
     """
     current = store.find_columns(tx, named["id"]) if "id" in named else None
@@ -53,7 +55,7 @@ def _changes_errors(tx: Transaction, sent: Sent, named: Mapping[str, Any]) -> It
 
 
 def _whole_errors(tx: Transaction, sent: Sent, named: Mapping[str, Any]) -> Iterator[FieldError]:
-    """Yield the errors as `_changes_errors` does. In `sent`, a missing `auth_type` means its default."""
+    """Yield the errors as `_changes_errors` does. If `sent` has no `auth_type`, use its default."""
     default = SubscriptionFields.model_fields["auth_type"].default
     return _changes_errors(tx, {"auth_type": default, **sent}, named)
 
@@ -157,7 +159,7 @@ def _checked(tx: Transaction, current: Mapping[str, Any] | None, given: Mapping[
 
 
 def _url_errors(tx: Transaction, current: Mapping[str, Any] | None, url: str) -> FieldErrors:
-    """Return the errors of the URL. A URL that does not change is not checked again."""
+    """Return the errors of the URL. Do not check a URL that stays the same."""
     wrong = [] if url == (current or {}).get("url") else url_errors(url, tx.service(Guard))
     return {"url": wrong} if wrong else {}
 

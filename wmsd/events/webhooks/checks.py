@@ -13,8 +13,8 @@ IS_SEAM: Final = """EXISTS (
     SELECT 1 FROM seams
     WHERE numbers = 'webhook_subscriptions/' || {subscription} AND last = {last} AND next = {next}
 )"""
-"""The SQL condition that a gap is intended. wmsd skipped the numbers between `last` and `next`, because a new
-epoch begins with `next` (`db/sql/epochs.py`).
+"""The SQL condition for an intended gap between the sequence numbers `last` and `next`. wmsd skips numbers when a
+new epoch begins (`db/sql/epochs.py`).
 """
 GAPS: Final = f"""
     SELECT 'webhook delivery ' || id, before + 1, sequence FROM (

@@ -15,8 +15,8 @@ SKIP: Final = """
 COPIED: Final = "the company is a copy; only the original company sends this delivery"
 
 Credentials = list[list[str | int | None]]
-"""A list for each subscription: its id, its credentials as JSON, and its previous secret. The previous secret is
-None if there is none.
+"""A tuple for each subscription: its id, its credentials as JSON, and its previous secret. The previous secret may
+be None.
 """
 
 
@@ -42,7 +42,7 @@ def seal_credentials(tx: Transaction, credentials: Credentials) -> None:
 
 
 def switch_all_off(tx: Transaction) -> int:
-    """Switch all subscriptions off and return how many were on. Queued deliveries wait."""
+    """Switch all subscriptions off. Return how many were on before. Queued deliveries stay in the queue."""
     tx.execute("DELETE FROM webhook_topics")
     return tx.execute("UPDATE webhook_subscriptions SET active = 0 WHERE active").rowcount
 

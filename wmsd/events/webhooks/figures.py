@@ -55,8 +55,11 @@ def _deliveries(status: str) -> str:
 
 
 def failed_tests(subscription_id: str) -> str:
-    """Return the SQL that counts the failed tests among the latest tests of a subscription. A failed test has the
-    status `exhausted`, but is not a lost event. `subscription_id` is the SQL of the subscription's id.
+    """Return the SQL that counts failed tests among the latest tests of a subscription. `subscription_id` is the
+    SQL of the subscription's id.
+
+    Both failed tests and lost events have the status `exhausted`. With this count, the figures leave out the
+    tests.
     """
     return f"""(
         SELECT count(*) FROM (

@@ -1,7 +1,8 @@
 """Webhooks whose credentials this installation cannot open, for example after a restore without the keys.
 
-wmsd stores in the subscription when the problem was found. From then on the subscription's deliveries are not due:
-they wait and use up no attempt. When the credentials are set again, the deliveries are sent in their order.
+When wmsd finds such a subscription, it stores the time in the subscription. From that time on, the deliveries of
+the subscription wait and use up no attempts. When the credentials are set again, the deliveries are sent in their
+order.
 """
 
 import json
@@ -60,8 +61,8 @@ def opened(vault: Vault, sealed: str) -> dict[str, Any] | None:
 
 
 def note(tx: Transaction, subscription_id: int, url: str, credentials: str) -> None:
-    """Store that the subscription's credentials cannot be opened. Do nothing if other credentials were set in the
-    meantime: `credentials` are the sealed credentials that could not be opened.
+    """Store that the subscription's credentials cannot be opened. `credentials` are the sealed credentials that
+    could not be opened. Do nothing if the subscription no longer has these credentials.
 
     If the subscription is a test receiver, store a new secret for it instead. Only wmsd itself uses the secret of
     a test receiver.

@@ -10,7 +10,7 @@ from wmsd.base.machine.secret_files import BASE64_PREFIX
 from wmsd.base.problems import FieldErrors
 
 ADDRESS: Final = "wmsd:receiver"
-"""The URL of every test receiver. Users cannot set such a URL (`urls.py`)."""
+"""The URL of every test receiver. `urls.py` keeps users from setting this URL."""
 LASTS: Final = timedelta(days=7)
 MOST: Final = 5
 """The maximum number of test receivers of a company."""
@@ -51,8 +51,10 @@ def new_secret() -> str:
 
 
 def change_errors(given: Mapping[str, Any]) -> FieldErrors:
-    """Return the errors in the changed fields `given` of a test receiver. Users cannot set its URL and its
-    credentials. A secret that a user has chosen would be shown to everyone who may read webhooks.
+    """Return the errors in the changed fields `given` of a test receiver.
+
+    Users cannot set the URL or the credentials of a test receiver. wmsd creates the secret, because everyone who
+    may read webhooks sees it.
     """
     errors: FieldErrors = {name: [OWN_SECRET] for name in NOT_TO_BE_SET if given.get(name) is not None}
     if given.get("url", ADDRESS) != ADDRESS:

@@ -39,7 +39,7 @@ EVERY_CREDENTIAL: Final = tuple(name for names in CREDENTIALS.values() for name 
 
 
 class Verdict(NamedTuple):
-    """The new status of a delivery, and the milliseconds until its next attempt, or None if there is no next
+    """The new status of a delivery, and the milliseconds until its next attempt. With None, there is no next
     attempt.
     """
 
@@ -76,8 +76,10 @@ def hour(moment: datetime) -> str:
 
 
 def failing_milliseconds(counted: int, until: str | None, now: str) -> int:
-    """Return the failing time of a subscription in milliseconds. `counted` is the failing time at the last count.
-    `until` is the time of the last count, or None at the first failure.
+    """Return the failing time of a subscription at the time `now`, in milliseconds.
+
+    `counted` is the failing time at the last count. `until` is the time of the last count, or None at the first
+    failure.
     """
     if until is None:
         return counted

@@ -1,7 +1,7 @@
 """The headers of a delivery (specification, section 6; decisions, section 6; standardwebhooks.com).
 
-Test receivers check signatures with the same code that the guide recommends to integrators; a test compares the
-two.
+Test receivers check signatures with the code that the guide recommends to integrators. A test checks that both are
+the same.
 """
 
 import base64
@@ -26,7 +26,7 @@ def _begun(key: bytes) -> hmac.HMAC:
 def _mac(key: bytes, *parts: bytes) -> hmac.HMAC:
     """Return the HMAC-SHA256 of the joined parts.
 
-    `hmac.digest` is not faster here: it releases Python's global lock at each call, and then waits to get the lock
+    `hmac.digest` is not faster here, because at each call it releases Python's global lock and must acquire it
     again.
     """
     mac = _begun(key).copy()

@@ -1,5 +1,5 @@
-"""Imports all modules in the temporary folder, so that a running server continues if a person deletes or unmounts
-the folder.
+"""Imports all modules from the temporary folder. So a running server continues if a person deletes or unmounts the
+folder.
 """
 
 import importlib
@@ -13,7 +13,9 @@ from typing import Final
 
 LOG = logging.getLogger("wmsd.serve")
 PAUSE_SECONDS: Final = 0.001
-"""The pause after each module. Loading a library blocks other work, so requests are answered in the pause."""
+"""The pause after each module. While Python loads a library, wmsd answers no requests; it answers them in the
+pauses.
+"""
 LIBRARIES: Final = "lib-dynload"
 """The folder with compiled modules of Python's standard library. It is not a package, so module names do not
 contain its name.

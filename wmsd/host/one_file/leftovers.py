@@ -19,8 +19,8 @@ MOST_LOOKED_AT: Final = 100_000
 this folder.
 """
 LONGEST_UNPACKING_SECONDS: Final = 600.0
-"""A folder that is younger than this stays if no program has started in it: wmsd may still be unpacking itself
-into it.
+"""A folder in which no program has started is removed only when it is older than this. Until then, wmsd may still
+be unpacking itself into the folder.
 """
 
 

@@ -1,8 +1,8 @@
-"""The first steps of the one-file program. The program locks its temporary folder. It makes the system end it when
-its parent ends, because the parent removes the folder.
+"""The first steps of the one-file program.
 
-When a server answers requests, it also becomes independent of the folder (`settle_temporary_folder`). Every
-command imports this module at its start.
+The program locks its temporary folder. It also asks the system for a SIGTERM when its parent process ends, because
+the parent then removes the folder. When a server answers requests, it also becomes independent of the folder
+(`settle_temporary_folder`). Every command imports this module at its start.
 """
 
 import asyncio
@@ -46,9 +46,9 @@ def hold(folder: str) -> int | None:
 def end_with_parent() -> None:
     """Make the system send SIGTERM to this process when its parent ends, even if the parent is killed.
 
-    If the parent has already ended, the system sends no signal. In this case the function ends the process itself.
-    To detect this, it compares command lines. The first process of the one-file program has the same command line
-    as this process.
+    If the parent has already ended, the system sends no signal, so the function itself ends this process. The real
+    parent is the first process of the one-file program, which has the same command line as this process. If the
+    present parent has a different command line, the real parent has ended.
     """
     prctl = getattr(ctypes.CDLL(None), "prctl", None)
     if prctl is None:

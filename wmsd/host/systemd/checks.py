@@ -48,7 +48,9 @@ def check_program(program: Path) -> None:
 
 
 def check_user(name: str) -> pwd.struct_passwd | None:
-    """Return the account, or None if the account does not exist yet."""
+    """Return the account with this name, or None if it does not exist yet. Raise ServiceError if the service
+    cannot use it.
+    """
     if not USER_NAME.fullmatch(name):
         raise ServiceError(f"{name!r} is not a valid user name: use lower-case letters, digits, - and _.")
     account = commands.user_named(name)
@@ -66,8 +68,10 @@ def check_user(name: str) -> pwd.struct_passwd | None:
 
 
 def check_folder(folder: Path, user: str, account: pwd.struct_passwd | None) -> None:
-    """Check that the service can use the folder: it does not exist, or belongs to the user of the service, or is
-    empty and belongs to root.
+    """Check that the service can use the folder. It must be one of the following:
+    - a folder that does not exist yet,
+    - a folder that belongs to the user of the service,
+    - an empty folder that belongs to root.
     """
     if not folder.is_absolute() or ".." in folder.parts or not is_plain(folder):
         raise ServiceError(

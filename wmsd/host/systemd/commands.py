@@ -1,4 +1,4 @@
-"""Reads the state of the machine, and runs the system's programs that change it."""
+"""Reads the state of the machine, and runs system programs that change this state."""
 
 import os
 import pwd
@@ -10,7 +10,7 @@ from typing import Final
 BOOTED: Final = Path("/run/systemd/system")
 """This folder exists while systemd is the init of the machine: sd_booted(3)."""
 SECONDS: Final = 300.0
-"""The maximum time that a program of the system may run. It is long, because systemctl waits until the server has
+"""The maximum time that a system program may run. It is long, because systemctl waits until the server has
 migrated its files.
 """
 LONGEST_REASON: Final = 500
@@ -43,8 +43,10 @@ def check_systemctl() -> None:
 
 
 def check_systemd(offline: bool) -> None:
-    """Raise ServiceError if a service cannot be started on this machine. With `offline`, the service is only
-    prepared for a later boot: raise ServiceError if systemd is already running.
+    """Raise ServiceError if systemd is not running, because a service cannot be started without it.
+
+    If `offline` is True, the service is only prepared for a later boot. Instead, raise ServiceError if systemd is
+    running.
     """
     check_systemctl()
     if systemd_runs():

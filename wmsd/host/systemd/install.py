@@ -1,4 +1,6 @@
-"""The steps of `wmsd service install`: it first checks everything without a change, and then takes the steps."""
+"""The steps of `wmsd service install`. The command first checks everything without changing anything, and then
+takes the steps.
+"""
 
 import filecmp
 import os
@@ -81,7 +83,7 @@ def _for_program(program: Path) -> Iterator[Step]:
 
 
 def _put(path: Path, content: bytes, mode: int, group: int | None = None) -> None:
-    """Write a file that belongs to root. The file is written completely or not at all."""
+    """Write a file that belongs to root, either completely or not at all."""
     path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
     new = path.with_name(f".{path.name}.new")
     new.unlink(missing_ok=True)
@@ -112,15 +114,15 @@ def _for_config(user: str, account: pwd.struct_passwd | None, before: str | None
 
 
 def _write_config(user: str, text: str) -> None:
-    """Write the settings file. Only the service and root can read the file, because it may contain secrets of
-    providers.
+    """Write the settings file. Only the service and root can read the file, because it may contain the secrets of
+    OpenID providers.
     """
     _put(CONFIG, text.encode(), 0o640, _account(user).pw_gid)
 
 
 def _for_folders(user: str, outside: tuple[Path, ...]) -> Iterator[Step]:
-    """Yield the steps for the state folder and the folders `outside` it. The server itself creates the folders
-    inside its state folder.
+    """Yield the steps that prepare the state folder and the folders `outside` it. The server itself creates the
+    folders inside its state folder.
     """
     for folder in (STATE, *outside):
         if not folder.exists():

@@ -1,4 +1,4 @@
-"""The journal of systemd, which has the log of the service if the settings name no log file."""
+"""The journal of systemd. It has the log of the service if the settings name no log file."""
 
 import shutil
 import subprocess
@@ -16,7 +16,7 @@ ENDS_SECONDS: Final = 5.0
 
 
 def is_there() -> bool:
-    """Return True if wmsd is a systemd service on this machine, and journalctl is installed."""
+    """Return True if wmsd is a systemd service on this machine, and the program journalctl is installed."""
     has_unit = any(path.exists() for path in (UNIT_FILE, *UNITS_OF_PACKAGES))
     return has_unit and commands.systemd_runs() and shutil.which(PROGRAM) is not None
 

@@ -14,15 +14,17 @@ from wmsd.base.repeated_failures import RepeatedFailures
 
 LOG = logging.getLogger("wmsd.serve")
 SEND_SECONDS: Final = 0.2
-"""How many seconds a message may wait for room in the socket. If the manager reads the socket, there is always
-room.
+"""How many seconds a message may wait for room in the socket. As long as the manager reads the socket, there is
+always room.
 """
 EXTEND_SECONDS: Final = 60.0
-"""A long server start requests this many more seconds. It repeats the request after a third of this time."""
+"""How many more seconds the server requests while a long start is running. It repeats the request after a third of
+this time.
+"""
 MICROSECONDS: Final = 1_000_000
 OWED: Final = ("READY", "MAINPID", "STATUS")
-"""The fields whose values stay true. If a message could not be sent, its fields of this kind are sent with the
-next message.
+"""The fields that stay valid until their next change. If a message with such a field could not be sent, the next
+message contains the field.
 """
 LONGEST_STATUS: Final = 200
 NOT_TOLD = "the state of the server cannot be reported to the service manager"
@@ -53,8 +55,8 @@ class ServiceManager:
         self._tell(STOPPING="1", STATUS=_one_line(status))
 
     def starting_again(self, status: str) -> None:
-        """Report a reload to the manager. Call this before the process executes the program again. Otherwise the
-        manager would think that the service has ended.
+        """Report a reload to the manager. Call this before the process executes the program again. Without the
+        report, the manager would think that the service has ended.
         """
         self._tell(RELOADING="1", MONOTONIC_USEC=_now(), STATUS=_one_line(status))
 
@@ -67,8 +69,8 @@ class ServiceManager:
             self._tell(READY="1")
 
     def alive(self) -> None:
-        """Send a sign of life to the manager if one is due. Call this whenever the event loop is known to work, as
-        often as you like.
+        """Send a sign of life to the manager if one is due. Call this when the event loop is known to work.
+        Frequent calls are cheap.
         """
         if self.watchdog_seconds is None and not self._owed:
             return
@@ -79,10 +81,8 @@ class ServiceManager:
 
     @contextmanager
     def working(self, status: str) -> Iterator[None]:
-        """While the context is open, request more time for the start again and again, without a limit. The manager
-        then does not count the service as stuck.
-
-        A server that the manager kills during the migration of its files would have to begin the migration again.
+        """While the context is open, repeatedly request more time for the start. Otherwise the manager would count
+        the service as stuck and kill it. A killed server would have to begin the migration of its files again.
         """
         if self._address is None:
             yield
@@ -124,16 +124,16 @@ class ServiceManager:
 
 
 def environment_of_next(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """Return the environment for executing the program again in this process. With it, the new program continues
-    to send signs of life to the manager.
+    """Return the environment for executing the program again in this process. It makes the new program continue to
+    send signs of life to the manager.
     """
     own = {"WATCHDOG_PID": str(os.getpid())} if _watchdog_seconds(environment) is not None else {}
     return {**environment, **own}
 
 
 def _address(environment: Mapping[str, str]) -> str | None:
-    """Return the address of the manager's socket: a path, or an abstract name. In the environment, an abstract
-    name starts with @; for the system, it starts with a NUL byte.
+    """Return the address of the manager's socket: a path, or an abstract name. In the environment variable, an
+    abstract name begins with @. The result has a NUL byte instead, as the system needs it.
     """
     address = environment.get("NOTIFY_SOCKET", "")
     if address.startswith("@"):
@@ -142,7 +142,8 @@ def _address(environment: Mapping[str, str]) -> str | None:
 
 
 def _watchdog_seconds(environment: Mapping[str, str]) -> float | None:
-    """Return how long the manager waits for a sign of life, or None if the manager does not wait for one.
+    """Return how many seconds the manager waits for a sign of life, or None if the manager expects none from this
+    process.
 
     `WATCHDOG_PID` is the process that the manager has started. In the one-file program, this is the parent of the
     process that serves.

@@ -16,4 +16,6 @@ BEGUN_BY_HAND: Final = f"runuser -u {{user}} -- {NAME} serve --config {CONFIG}"
 """The command that starts the server on a machine where systemd is not running."""
 STATE: Final = Path("/var/lib", NAME)
 HIDDEN: Final = tuple(map(Path, ("/home", "/root", "/run/user", "/tmp", "/var/tmp", "/dev", "/proc", "/sys")))  # noqa: S108  (compared, not used)
-"""Folders that the service cannot see (ProtectHome, PrivateTmp, PrivateDevices), or that cannot have files."""
+"""Folders that the service cannot see (ProtectHome, PrivateTmp, PrivateDevices), or in which no files can be
+created.
+"""

@@ -16,8 +16,8 @@ from wmsd.settings.toml_errors import NoToml, read_toml
 from wmsd.settings.toml_writer import as_written
 
 FOLDERS: Final = {("server", "data"): "data", ("backup", "folder"): "backups"}
-"""The settings that name folders which the server creates. The value is the default name of the folder inside the
-state folder of the service.
+"""The settings that name folders which the server creates. The value is the default name of the folder. This
+folder is inside the state folder of the service.
 """
 OF_PACKAGE: Final = f"""\
 # Settings of {NAME}. The guide lists all settings (/docs/settings); `wmsd config init FILE` writes them to a file.
@@ -66,8 +66,8 @@ def with_folders(file: Path, text: str, values: Values) -> str:
 
 
 def with_values(file: Path, text: str, values: Values) -> str:
-    """Return the text with these values. Raise ServiceError if the text has a form in which lines cannot be
-    changed one by one.
+    """Return the text with these values. Raise ServiceError if the text has a form in which single lines cannot be
+    changed.
     """
     expected = _parsed(file, text)
     for (section, key), value in values.items():
@@ -95,8 +95,9 @@ def of_package() -> str:
 
 
 def _with_line(text: str, section: str, key: str, line: str) -> str:
-    """Return the text with `line` as the line of this setting. It replaces the line that sets the key, or
-    otherwise the comment with the default. If both are missing, it becomes the first line of the section.
+    """Return the text with `line` as the line of this setting. `line` replaces the line that sets the key. If
+    there is none, it replaces the commented-out default. If there is none either, it becomes the first line of the
+    section.
     """
     lines = text.splitlines()
     heading = re.compile(rf"\s*\[\s*{section}\s*\]\s*(#.*)?")

@@ -15,7 +15,9 @@ TEMPLATE: Final = files("wmsd.host.systemd") / "wmsd.service"
 BY_COMMAND: Final = "Written by `wmsd service install`, which writes it anew."
 BY_PACKAGE: Final = "Of the Debian package wmsd."
 PLAIN: Final = re.compile(r"/[\w./@+,=~-]*", re.ASCII)
-"""Paths that need no quoting in a unit. Other paths would need several kinds of quoting."""
+"""A pattern for paths that need no quoting in a unit. wmsd does not accept other paths, because they would need
+several kinds of quoting.
+"""
 FIRST_FREE_PORT: Final = 1024
 LOW_PORT: Final = ("CapabilityBoundingSet=CAP_NET_BIND_SERVICE", "AmbientCapabilities=CAP_NET_BIND_SERVICE")
 NO_CAPABILITY: Final = ("CapabilityBoundingSet=", "AmbientCapabilities=")

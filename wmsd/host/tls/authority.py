@@ -1,7 +1,7 @@
 """An authority of the installation, and the certificates that it signs for this machine (RFC 5280).
 
-The authority may certify only private addresses and local names (name constraints, section 4.2.1.10). A person who
-steals its key can pretend to be a machine of the LAN, but not a site on the internet.
+The authority may certify only private addresses and local names (name constraints, section 4.2.1.10). With its
+stolen key, an attacker can imitate machines of the LAN, but no sites on the internet.
 """
 
 import ipaddress
@@ -18,7 +18,7 @@ from wmsd.host.tls.machine_names import MachineNames, is_in_networks
 
 AUTHORITY_LIFETIME: Final = timedelta(days=3650)
 CERTIFICATE_LIFETIME: Final = timedelta(days=397)
-"""Browsers accept at most 825 days from an authority that people have installed."""
+"""The lifetime of a certificate. Browsers accept at most 825 days if people have installed the authority."""
 AUTHORITY_NOT_BEFORE: Final = datetime(2026, 1, 1, tzinfo=UTC)
 """The authority is valid from this fixed date on. If the clock is set back, an installed authority therefore stays
 valid.

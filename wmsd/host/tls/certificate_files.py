@@ -73,8 +73,8 @@ def _has_certificate(path: Path) -> bool:
 
 
 def form_of(content: bytes) -> str:
-    """Return the openssl command that reads this DER content: `x509` for a certificate, `pkey` for a key, `pkcs12`
-    for an archive. Return "" for other content.
+    """Return the openssl command that reads this DER content. It is `x509` for a certificate, `pkey` for a key,
+    `pkcs12` for an archive, and "" for anything else.
     """
     if len(content) < LEAST_DER or content[0] != SEQUENCE:
         return ""

@@ -1,8 +1,8 @@
 """The authority and the certificate of an installation, in `data/tls/`.
 
-The certificate is created again when it is missing, ends soon, or does not match the machine's current names and
-addresses. The authority is created again only when it ends soon, because people have installed it. Backups contain
-neither.
+wmsd creates a new certificate when there is none, when it ends soon, or when the machine's names or addresses
+change. It creates a new authority only when there is none, or when the authority ends soon, because people have
+installed it. Backups contain no authority and no certificate.
 """
 
 import logging
@@ -88,8 +88,10 @@ def _why_renew(served: Signed | None, authority: Signed, machine: MachineNames, 
 
 
 def _read(path: Path, key: Path | None = None) -> Signed | None:
-    """Return a certificate and its key, which may be in the same file. Return None if a file is missing or cut
-    off, or if the two do not match. The caller then creates them again.
+    """Return a certificate and its key, which may be in the same file. The caller creates a new certificate if
+    this function returns None.
+
+    Return None if a file is missing or cut off, or if certificate and key do not match.
     """
     certificate = _certificate(path)
     with suppress(FileNotFoundError, ValueError, TypeError):

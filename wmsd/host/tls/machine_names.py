@@ -17,8 +17,8 @@ GET_ADDRESS: Final = 0x8915
 """The request SIOCGIFADDR of netdevice(7)."""
 IPV6_INTERFACES: Final = Path("/proc/net/if_inet6")
 ELSEWHERE: Final = ("203.0.113.1", 9)
-"""An address that belongs to no machine (RFC 5737). The route to it shows which address of this machine other
-networks see.
+"""An address that belongs to no machine (RFC 5737). This machine's address on the route to it is the address that
+other networks see.
 """
 HOST_NAME: Final = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*")
 Address = IPv4Address | IPv6Address
@@ -42,8 +42,8 @@ def machine_names() -> MachineNames:
 
 
 def lan_address(has_ipv6: bool = False) -> Address | None:
-    """Return the address by which a LAN probably reaches this machine: the one that the default route uses, or
-    otherwise a private one.
+    """Return the address by which a LAN probably reaches this machine. This is the address that the default route
+    uses. Without a default route, it is a private address.
 
     With `has_ipv6`, return an IPv6 address if there is no IPv4 address. Return None if there is no address.
     """

@@ -20,9 +20,7 @@ NOT_RENEWED: Final = "the certificate cannot be renewed; the server keeps the pr
 
 
 class ServedTls:
-    """The TLS context, which lives as long as the server. Open connections keep the certificate with which they
-    began.
-    """
+    """The TLS context, which lives as long as the server. A new certificate applies only to new connections."""
 
     def __init__(self, server: Server, data: Path, clock: Clock) -> None:
         """Load the certificate. Raise SettingsError if the files are not valid, and StorageError if no certificate
@@ -53,7 +51,9 @@ class ServedTls:
             LOG.error(NOT_READ, error)
 
     async def keep(self) -> None:
-        """Renew the certificate in time, and read its file again, until this task is cancelled."""
+        """Load the certificate again at intervals, until this task is cancelled. Each time, first renew the
+        certificate for the LAN if it ends soon.
+        """
         while True:
             await asyncio.sleep(LOOK_SECONDS)
             try:

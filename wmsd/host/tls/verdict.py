@@ -25,8 +25,8 @@ ANYWHERE: Final = ("0.0.0.0", "::", "127.0.0.1", "::1", "localhost")  # noqa: S1
 ISSUER_UNKNOWN: Final = (2, 20, 21)
 """The error codes that mean that the issuer of a certificate is unknown: X509_verify_cert_error_string(3)."""
 FLIGHTS: Final = 4
-"""The maximum number of times that each side must continue a TLS handshake. After that, the handshake is finished
-or refused.
+"""The maximum number of steps of each side in a TLS handshake. After these steps, the handshake is finished or
+refused.
 """
 
 READ_AGAIN: Final = (

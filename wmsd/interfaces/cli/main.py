@@ -90,17 +90,17 @@ OF_OTHERS: Final = {
     "restore": "Did you mean 'backup restore'?",
     "init": "Did you mean 'config init'? 'serve' creates the data folder.",
 }
-"""The hints for commands that people know from other programs, by the name that they type.
+"""Hints for commands that people know from other programs. The key is the name that the user types.
 
-Without these hints, the error would suggest the most similar wmsd command, which would be misleading.
+Without a hint, the error suggests the wmsd command with the most similar name, which is misleading here.
 """
 
 
 def open_those_closed() -> None:
     """Open /dev/null for each standard stream that the caller has closed (`serve >&-`).
 
-    Otherwise the next file that wmsd opens would get the number of the stream, and messages would be written into
-    that file.
+    A closed stream is dangerous: the next file that wmsd opens gets the number of the stream, and messages are
+    then written into that file.
     """
     for number in range(len(NAMES)):
         try:
@@ -113,7 +113,7 @@ def open_those_closed() -> None:
 
 
 class Commands(click.Group):
-    """A group that has the names and summaries of all commands, and imports only the command that runs."""
+    """The group of all commands. It knows their names and summaries, and imports only the command that runs."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -138,7 +138,9 @@ class Commands(click.Group):
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run the command. Raise NoSuchOption, which suggests similar options but no hidden ones."""
+        """Run the command. For an unknown option, raise NoSuchOption, which suggests similar options but no hidden
+        ones.
+        """
         try:
             return super().invoke(ctx)
         except click.NoSuchOption as error:

@@ -1,6 +1,6 @@
 """Executes a plan, with one call of the dispatcher per root field and per set of referenced records.
 
-graphql-core's executor is not used, because it would block the event loop five times as long, for all tenants.
+It does not use graphql-core's executor, which blocks the event loop five times as long, for all tenants.
 """
 
 import asyncio
@@ -107,7 +107,8 @@ class Execution:
             self._note(failed, [plan.key], plan.node, argument_names(plan))
 
     async def _perform(self, call: Call) -> tuple[Any, bool]:
-        """Run a call. Return its JSON answer, or True for an empty answer, and whether the call was a repetition.
+        """Run a call. Return two values: its answer, and whether the call was a repetition. The answer is parsed
+        JSON, or True if it is empty.
 
         A call is a repetition if an earlier call had the same idempotency key. Raise Failed if the call is
         refused, or if all answers of the document together have more than `MOST_BYTES`.
@@ -167,10 +168,11 @@ class Execution:
     # --- records that other records refer to ---------------------------------------------------------------------
 
     async def _follow(self, link: Link, waiting: list[tuple[Json, int]]) -> None:
-        """Load the records to which the objects in `waiting` refer, and put each record into these objects.
+        """Load the records to which the objects in `waiting` refer. Put each record into the objects that refer to
+        it.
 
-        `link` is the field that refers to the records. `waiting` has each object with the id of its record. Each
-        call loads the records of some ids.
+        `link` is the field that refers to the records. `waiting` has pairs of an object and the id to which it
+        refers. Each call loads the records of some ids.
         """
         ids = sorted({referred for _, referred in waiting})
         try:
@@ -202,8 +204,8 @@ class Execution:
     # --- errors --------------------------------------------------------------------------------------------------
 
     def _note_at(self, failed: Failed, link: Link, waiting: list[tuple[Json, int]]) -> None:
-        """Add the error `failed` at the first object in `waiting`. The field of `link` stays null in all these
-        objects.
+        """Add the error `failed`, at the first object in `waiting` only. The field of `link` stays null in all
+        these objects.
         """
         path = _path_to(self.data, waiting[0][0], [])
         self._note(failed, [*(path or []), link.key])

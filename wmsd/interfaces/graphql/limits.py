@@ -1,7 +1,7 @@
 """The limits of a document.
 
-The text of a document is measured before it is parsed. The parsed document is measured before it is validated.
-Both steps would take too long for a hostile document (decisions, section 4).
+The text of a document is measured before it is parsed. The parsed document is measured before it is validated. So
+a hostile document cannot make parsing or validation take very long (decisions, section 4).
 """
 
 import re
@@ -55,7 +55,7 @@ MOST_LITERALS: Final = 300
 MOST_VALUES: Final = 10_000
 """The most values in the variables, including values inside lists and objects."""
 MOST_LISTED: Final = 100_000
-"""The most values about the schema in one answer. Their number is estimated with `LISTED`. The limit is twice the
+"""The most values about the schema in one answer. `LISTED` is used to estimate the number. The limit is twice the
 number that GraphiQL needs.
 """
 MOST_COST: Final = 1_000
@@ -78,7 +78,7 @@ class Size:
     depth: int = 0
     introspection_depth: int = 0
     nested: int = 0
-    """The levels of nesting. Inline fragments count as levels here, but not in `depth`."""
+    """The levels of nesting. An inline fragment counts as a level here, but adds nothing to `depth`."""
     fields: int = 0
     aliases: int = 0
     spreads: int = 0
@@ -87,9 +87,11 @@ class Size:
     arguments: int = 0
     literals: int = 0
     listed: float = 0
-    """An estimate of the number of values in the answer. It is used only if the selection is about the schema."""
+    """An estimate of the number of values that the selection adds to the answer. It matters only for selections
+    about the schema.
+    """
     introspected: float = 0
-    """The estimated number of values about the schema in the answer."""
+    """The sum of the estimates `listed` for all selections about the schema."""
 
     def beside(self, other: "Size") -> "Size":
         return Size(
@@ -162,7 +164,8 @@ NESTING: Final[Mapping[str, int]] = {"{": 1, "[": 1, "(": 1, "}": -1, "]": -1, "
 
 
 def text_excess(text: str) -> str | None:
-    """Return why the text of a document is too long or has too many nested brackets, or None if it is acceptable.
+    """Return why the text of a document is too long or has too many nested brackets. Return None if it is
+    acceptable.
 
     The function may count fewer tokens than the parser, but never more.
     """
@@ -228,8 +231,8 @@ def _beyond(size: Size) -> str | None:
 
 
 def _written(selection_set: SelectionSetNode) -> Size:
-    """Count the fields and the uses of fragments in the text of a selection. Do not count what the used fragments
-    contain.
+    """Count the fields and the uses of fragments in a selection as written. Do not count the contents of the
+    fragments that it uses.
 
     This count is quick, and is enough to refuse many documents that are too large.
     """

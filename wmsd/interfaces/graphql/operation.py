@@ -50,7 +50,7 @@ async def run_graphql(service: GraphqlService, call: Call, company: Company | No
     """Run a GraphQL document.
 
     Records, abilities, modules, rules and events are the same as in REST. If the document was run, the status is
-    200. Then `errors` lists the failures in the document, each with the `code` that REST would return.
+    200, and `errors` lists the failures in the document. Each failure has the `code` that REST returns.
     """
     assert call.load_body is not None
     request, text_errors, _ = await call.load_body()

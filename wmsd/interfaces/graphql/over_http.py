@@ -44,7 +44,7 @@ async def _handle(installation: Installation, front: Front, request: web.Request
 
 
 def in_form(accept: str | None, reply: Reply) -> Reply:
-    """Return `reply` unchanged if it is a GraphQL response. Otherwise convert it to a GraphQL response."""
+    """Return the reply as a GraphQL response. A reply that is already a GraphQL response stays unchanged."""
     return reply if "Content-Type" in reply.headers else _as_graphql(accept, reply)
 
 

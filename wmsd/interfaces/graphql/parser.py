@@ -22,7 +22,7 @@ REMEMBERED_CHARACTERS: Final = 4_000
 SUGGESTED_CHARACTERS: Final = 1_000
 """A text with at most this many characters gets suggestions for unknown names.
 
-Finding suggestions takes as long as all other checks together.
+Finding suggestions takes as long as the whole remaining validation.
 """
 LONGEST_MESSAGE: Final = 400
 """The most characters of a message. graphql-core quotes the refused text, whatever its length."""

@@ -38,23 +38,24 @@ class Edges:
     key: str
     kind: Literal["edges", "nodes", "pageInfo", "__typename"]
     typename: str
-    """The name of the GraphQL type of the field. For the field `__typename`, it is the name of the connection's
-    type.
+    """The name of the GraphQL type of the field. If the field is `__typename`, this is the name of the
+    connection's type.
     """
     members: Mapping[str, str] = field(default_factory=dict)
-    """Only for edges and pageInfo: the name of each field that the document selects in them, by its key in the
-    answer.
+    """Only for edges and pageInfo: the fields that the document selects inside them. Maps each key in the answer
+    to the name of the field.
     """
     shapes: Mapping[str, Shape] = field(default_factory=dict)
-    """The fields that the document selects from the records, by the key of the records in the answer.
+    """The shape of the records, which says what the document selects from each record. Maps each key of the
+    records in the answer to a shape.
 
-    Edges have an entry for each selected `node`, because a document may select `node` under several keys. Nodes
-    have one entry.
+    For `nodes`, there is one shape. For `edges`, there is a shape for each selected `node`, because a document may
+    select `node` under several keys.
     """
 
     @property
     def cost(self) -> int:
-        """The cost for each record of the list."""
+        """The cost of one record in the list."""
         return sum(1 + shape.cost for shape in self.shapes.values())
 
 
@@ -62,8 +63,9 @@ class Edges:
 class Plan:
     """The plan of a root field.
 
-    For a connection, `parts` has the fields that the document selects. For one record, `shape` has these fields.
-    If the operation returns no record, both are None.
+    `parts` is for a connection, and has the fields that the document selects from the connection. `shape` is for
+    one record, and has the fields that the document selects from the record. If the operation returns no record,
+    both are None.
     """
 
     key: str

@@ -84,7 +84,7 @@ class Collection:
     """A field of a record that contains a list of other records, such as the `stock` of an article.
 
     The records in the list refer to this record: their field `id_field` has its id. `find` is the operation that
-    returns them. `first` is the number of records if the document names no number.
+    returns the list. `first` is the length of the list if the document does not say how many records it wants.
     """
 
     of: type[BaseModel]
@@ -96,7 +96,8 @@ class Collection:
 
 COLLECTIONS: Final = (Collection(Article, "stock", stock.find_stock_of_articles, "article_id", 10),)
 DETAIL: Final = "lots"
-"""A value of the REST parameter `detail`. With this value, a record also has fields such as its lots."""
+"""A value of the REST parameter `detail`. If a request has this value, a record also has fields such as its lots.
+"""
 TYPE_NAMES: Final[Mapping[type[BaseModel], str]] = {
     DetailedStockRecord: "StockRecord",
     Subscription: "Webhook",
@@ -105,4 +106,4 @@ TYPE_NAMES: Final[Mapping[type[BaseModel], str]] = {
     SubscriptionFields: "WebhookFields",
     SubscriptionChanges: "WebhookChanges",
 }
-"""The names of the GraphQL types of some models. All other types have the name of their model."""
+"""The names of the GraphQL types of some models. For a model that is not listed, the type has the model's name."""

@@ -49,7 +49,7 @@ class Leaf:
     name: str
     is_id: bool
     is_asked_for: bool
-    """True if the record has the value only when the parameter `detail` requests the value."""
+    """True if records contain this value only on request, by the parameter `detail`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +226,9 @@ class Objects:
         }
 
     def _filter(self, operation: Operation, name: str, found: Plain, owner: str) -> Any:
-        """Return the type of a filter. A list of names separated by commas in REST is a list in GraphQL."""
+        """Return the GraphQL type of a filter. If REST has a text of names separated by commas, GraphQL has a
+        list.
+        """
         if get_origin(found.base) is not tuple:
             return self.types.scalar(name, found, owner)
         assert operation.returns is not None
@@ -255,8 +257,8 @@ def _described(operation: Operation) -> str:
 def _needed(ability: str) -> str:
     """Return the ability that a token needs, as text.
 
-    In some installations, a setting demands a stricter ability. The text then names both abilities, because the
-    schema is the same in all installations.
+    A setting can demand a stricter ability. In this case the text names both abilities, because the schema is the
+    same in all installations.
     """
     if ability not in SUFFICES:
         return ability

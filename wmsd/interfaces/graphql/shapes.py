@@ -1,6 +1,6 @@
 """Converts records to objects of a GraphQL answer. A `Shape` says which fields of a record the document selects.
 
-Each shape is computed once, and then used for every record.
+wmsd computes each shape once, and uses it for every record.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -46,9 +46,10 @@ def too_much() -> Failed:
 
 @dataclass(frozen=True)
 class Link:
-    """A selected field that refers to other records. One step loads these records for all records of a list.
+    """A selected field that refers to related records. The related records are loaded together, for all records
+    that refer to them.
 
-    `first` is the largest number of other records that the field of one record can contain.
+    `first` is the largest number of related records that one record gets.
     """
 
     key: str
@@ -58,10 +59,10 @@ class Link:
 
     @property
     def id_field(self) -> str:
-        """The name of the record's field whose value selects the other records.
+        """The name of this record's field that identifies the related records.
 
-        For a reference, this value is the id of the other record. For a collection, it is the id of the record
-        itself.
+        For a reference, it contains the id of the related record. For a collection, it is this record's own id, to
+        which the related records refer.
         """
         return self.source.id_field if isinstance(self.source, Reference) else "id"
 
@@ -94,7 +95,7 @@ class Shape:
     links: list[Link] = field(default_factory=list)
     wants_detail: bool = False
     cost: int = 0
-    """The cost of the objects and other records inside one record."""
+    """The cost of the embedded objects and of the related records, for one record."""
 
 
 @dataclass(frozen=True)
@@ -145,7 +146,7 @@ class Selecting:
         return found
 
     def shape(self, of: GraphQLObjectType, nodes: Sequence[FieldNode]) -> Shape:
-        """Return the shape of a record of the type `of`.
+        """Return the shape of records whose type is `of`.
 
         `nodes` are the fields of the document that select this record. A document may repeat a field, so there may
         be several nodes.
@@ -199,12 +200,12 @@ def object_of(declared: GraphQLField) -> GraphQLObjectType:
 
 @dataclass
 class Projection:
-    """Converts records to objects of the answer, and collects in `waiting` which records must still be loaded."""
+    """Converts records to objects of the answer. `waiting` says which related records must still be loaded."""
 
     waiting: dict[int, tuple[Link, list[tuple[Json, int]]]] = field(default_factory=dict)
-    """The links whose records are not loaded yet, by the Python `id()` of the link.
+    """The links whose related records are not loaded yet. The key is the Python `id()` of the link.
 
-    Each link has a list of objects that need records. Each object has the id for the lookup.
+    Each link has a list of pairs: an object of the answer that needs a related record, and the id for the search.
     """
     objects: int = 0
 

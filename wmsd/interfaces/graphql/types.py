@@ -121,14 +121,14 @@ def plain_type(annotation: Any, marks: tuple[Any, ...] = ()) -> Plain:
 
 
 def is_id(name: str, found: Plain) -> bool:
-    """Return True if the field has an id of a record of wmsd. A field such as `tax_id` has no such id."""
+    """Return True if the field contains the id of a wmsd record. A field such as `tax_id` does not."""
     return name == "id" or (name.endswith("_id") and found.base is int)
 
 
 class Types:
     """Creates the GraphQL types of models. A type is created only once.
 
-    `names` has the names of the types that are not called like their models.
+    `names` has the type names of the models whose type does not have the model's name.
     """
 
     def __init__(self, names: Mapping[type[BaseModel], str]) -> None:

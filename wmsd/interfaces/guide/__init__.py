@@ -1,1 +1,1 @@
-"""The guide at /docs: its pages from Markdown, its contents, and its search."""
+"""The guide at /docs: its pages, its table of contents, and its search."""

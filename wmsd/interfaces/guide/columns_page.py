@@ -22,7 +22,7 @@ CODE: Final = "_code"
 INSIDE: Final = "."
 """The separator in the column name of a field inside an object, such as `address.postal_code`.
 
-If such a name ends in `_code`, the cells do not contain codes of records.
+A name with this separator may end in `_code`, but its cells do not contain the codes of records.
 """
 FORMS: Final[Mapping[Callable[[str], object], str]] = {
     read_flag: "`true` or `false`",
@@ -30,7 +30,7 @@ FORMS: Final[Mapping[Callable[[str], object], str]] = {
     read_moment: "a date and time",
     csv_cells.MEMBERS: "a list, with `;` between its members",
 }
-"""The descriptions of cells, by the function that reads the cell."""
+"""The descriptions of what a cell contains, by the function that reads the cell."""
 
 
 def columns_page() -> str:

@@ -1,4 +1,4 @@
-"""The contents of the guide: the pages for each kind of reader, and their order."""
+"""The table of contents of the guide: the pages for each kind of reader, and their order."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -70,13 +70,13 @@ READERS: Final = (
     ),
 )
 ELSEWHERE: Final = {"api": "API reference"}
-"""The titles of pages outside of the guide that the table of contents also lists."""
+"""The titles of pages that are not part of the guide, but that the table of contents also lists."""
 ORDER: Final = (FIRST, *(name for reader in READERS for name in reader.pages if name not in ELSEWHERE))
 WEIGHTS: Final = {
     **dict.fromkeys(("changelog", "architecture", "architecture-of-pages"), 0.4),
     **dict.fromkeys(("commands", "record-commands"), 0.6),
 }
-"""The search weights of pages that mention almost everything. All other pages have the weight 1."""
+"""Lower search weights of pages that mention almost everything. All other pages have the weight 1."""
 
 
 def address_of(name: str) -> str:

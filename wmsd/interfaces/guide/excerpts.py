@@ -1,6 +1,7 @@
-"""Excerpts of texts that a search has found, with the words of the query marked.
+"""Makes excerpts of texts that a search has found, and marks the words that match the query.
 
-A query may match half of all words, and a text may have thousands of words. Therefore the work per word is small.
+A query may match half of all words, and a text may have thousands of words. Therefore the work for each word is
+kept small.
 """
 
 import re
@@ -21,9 +22,8 @@ BEFORE: Final = 60
 SHOWN: Final = EXCERPT - BEFORE
 """The number of characters from the first marked word of an excerpt to the excerpt's end."""
 WORD: Final = re.compile(r"\w+(?:[.:/_-]+\w+)*")
-"""A pattern for words. A name such as `sales_order.created`, `X-Request-Id` or `wmsd-1` is one word.
-
-The parts of such a name are also words.
+"""A pattern for words. A name such as `sales_order.created`, `X-Request-Id` or `wmsd-1` counts as one word. Its
+parts can also be found.
 """
 BETWEEN: Final = "\0"
 """A separator that no text of the guide contains."""
@@ -37,9 +37,9 @@ A piece may be empty.
 
 
 class Text:
-    """A text with an index of its words. So a search need not read through the text.
+    """A text with an index of its words, so that a search need not read the text.
 
-    Each word has a number, which is the same in all texts. The methods take these numbers.
+    Each different word has a number, which is the same in all texts. The methods get the words by these numbers.
     """
 
     __slots__ = ("_ends", "_of_words", "_starts", "text")
@@ -56,7 +56,7 @@ class Text:
         for place, each in enumerate(found):
             places[numbered.setdefault(each[0], len(numbered))].append(place)
         self._of_words = {word: tuple(each) for word, each in places.items()}
-        """The positions of each word in this text's list of words. The key is the number of the word."""
+        """The positions of each word in the list of this text's words. The key is the number of the word."""
 
     def whole(self, meant: Set[int]) -> Pieces:
         """Return the whole text. The words whose numbers are in `meant` are marked."""
@@ -77,13 +77,12 @@ class Text:
         return pieces
 
     def _places(self, meant: Set[int]) -> Sequence[int]:
-        """Return the positions of the words from `meant` in the text's list of words."""
+        """Return the positions of the words from `meant` in the list of this text's words."""
         return sorted(chain.from_iterable(map(self._of_words.__getitem__, self._of_words.keys() & meant)))
 
     def _begin(self, places: Sequence[int]) -> int:
-        """Return the position of the character at which the excerpt begins.
-
-        The excerpt has as many of the words at `places` as possible.
+        """Return the character position at which the excerpt begins. It is chosen so that the excerpt has as many
+        of the words at `places` as possible.
         """
         if not places or len(self.text) <= EXCERPT:
             return 0
@@ -105,8 +104,8 @@ class Text:
         return [self.text[at:until] for at, until in pairwise(cuts)]
 
     def _between(self, begin: int, end: int) -> tuple[int, int]:
-        """Return the range of the words between the characters `begin` and `end`. The range counts words of this
-        text.
+        """Return which words of this text are between the character positions `begin` and `end`: the number of the
+        first one, and the number after the last one.
         """
         return bisect_left(self._starts, begin), bisect_right(self._ends, end)
 

@@ -1,4 +1,6 @@
-"""The reader for pages of the guide: from Markdown to HTML, headings with anchors, and text for the search."""
+"""Reads a page of the guide. It converts Markdown to HTML, gives the headings anchors, and extracts the text for
+the search.
+"""
 
 import re
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
@@ -20,7 +22,9 @@ CELLS: Final = ("th_open", "td_open")
 CODE_BLOCKS: Final = ("fence", "code_block")
 BETWEEN_CELLS: Final = " · "
 BLOCKS: Final = "blocks"
-"""The key in markdown-it's environment for the number of code blocks that were already rendered on the page."""
+"""A key in the environment of markdown-it. Its value is the number of code blocks that were already rendered on
+the page.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +38,7 @@ class Heading:
 class Section:
     """An entry for the search: a heading with its text, or a row of a table.
 
-    The text ends at the next heading. A row is an entry if its first cell is code.
+    The text of a heading ends at the next heading. A row is an entry only if its first cell is code.
     """
 
     heading: str
@@ -101,7 +105,7 @@ def _reader() -> MarkdownIt:
 
 
 def _add_anchors(state: StateCore) -> None:
-    """Set the anchor of each heading. Repeated anchors get a number."""
+    """Set the anchor of each heading. If several headings have the same anchor, add a number to the later ones."""
     taken: set[str] = set()
     for opening, inline in pairwise(state.tokens):
         if opening.type != "heading_open":
@@ -115,7 +119,7 @@ def _add_anchors(state: StateCore) -> None:
 
 
 def _mark_figures(state: StateCore) -> None:
-    """Set a class on right-aligned cells, because the pages forbid style attributes in HTML."""
+    """Give right-aligned cells a class, because the pages allow no style attributes in HTML."""
     for token in state.tokens:
         if token.type in CELLS and token.attrs.pop("style", "") == "text-align:right":
             token.attrSet("class", "num")
@@ -128,7 +132,7 @@ def _headings(tokens: Sequence[Token]) -> Iterator[Heading]:
 
 
 def _plain(inline: Token) -> str:
-    """Return the text without markup and links."""
+    """Return the text without markup and link addresses."""
     return "".join(" " if each.type in BREAKS else each.content for each in inline.children or ())
 
 
@@ -219,7 +223,9 @@ def _code(
     options: OptionsDict,
     env: MutableMapping[str, Any],
 ) -> str:
-    """Render a block of code with a copy button. The block can be scrolled on its own, also with the keyboard."""
+    """Render a block of code with a copy button. A wide block can be scrolled separately, also with the
+    keyboard.
+    """
     env[BLOCKS] += 1
     id, text = f"code-block-{env[BLOCKS]}", escape(tokens[at].content.rstrip("\n"), quote=False)
     return (

@@ -32,15 +32,19 @@ SEARCH: Final = f"{HOME}/search"
 LONGEST: Final = 200
 """The maximum number of characters of a query. Further characters are ignored."""
 EXAMPLE_ADDRESS: Final = "http://127.0.0.1:8480"
-"""The address in the commands of the guide: the address of a server with default settings."""
+"""The address of a server with default settings. The guide uses this address in its commands."""
 MOST_HEADINGS: Final = 40
 """The maximum number of headings that are listed next to a page. On a page with more headings, only the larger
 headings are listed.
 """
 WEIGHT_OF_A_ROW: Final = 0.6
-"""The search weight of a table row: a section about an error code comes before a table with the same code."""
+"""The search weight of a table row. It is lower than that of a section, so a section about an error code comes
+before a table with the same code.
+"""
 WEIGHT_OF_A_BEGINNING: Final = 1.3
-"""The search weight of a page's beginning: a page about a topic comes before sections that mention the topic."""
+"""The search weight of a page's beginning. It is higher than that of a section, so a page about a topic comes
+before sections that mention the topic.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +55,7 @@ class Link:
 
 
 def add_to(app: web.Application, installation: Installation, others: Mapping[str, Source]) -> None:
-    """Add the guide to `app`. `others` has pages by name, which other modules generate from declarations."""
+    """Add the guide to `app`. `others` has the pages that other modules generate from declarations, by name."""
     guide = Guide(installation, others)
     add_visited(app, "page", "GET", "/", _home)
     add_visited(app, "guide", "GET", HOME, guide.show)
@@ -114,8 +118,7 @@ class Guide:
         }
         self._pages = PreparedPages()
         self._frames: dict[tuple[bool, str], Mapping[str, Any]] = {}
-        """The results of `_frame`. The key says whether the user is signed in, and in which language the page is.
-        """
+        """The results of `_frame`. The key says whether the user is signed in, and which language the page has."""
         self._found = SearchPages(self._door.work)
         self._index = LazyValue(self._new_index)
 
@@ -128,7 +131,7 @@ class Guide:
         return answer
 
     async def search(self, request: web.Request) -> web.Response:
-        """Answer a search. Equal queries share one rendered page.
+        """Answer a search. The page for a query is rendered only once.
 
         Only a few searches are rendered at the same time. Further searches wait.
         """
@@ -170,8 +173,8 @@ class Guide:
         return self._frames[key]
 
     def _framed(self, current: str | None, is_signed_in: bool) -> dict[str, Any]:
-        """Return the template values that all pages have: the table of contents, and whether the user is signed
-        in.
+        """Return the template values that all pages of the guide need: the table of contents, and whether the user
+        is signed in.
 
         `current` is the page that is marked in the table of contents. The titles are in the language of the
         request.

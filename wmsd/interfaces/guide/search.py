@@ -1,7 +1,7 @@
 """The search of the guide. It finds words and beginnings of words, with an index in memory.
 
-Visitors need no sign-in, so every query must be cheap. Only the first characters and words of a query count, and a
-search looks only at the words of the index. The work for each word and each entry is done in advance, or by
+Visitors need no sign-in, so every query must be cheap. A search uses only the first characters and words of a
+query, and looks only at the words of the index. The work for each word and each entry is done in advance, or by
 functions written in C.
 """
 
@@ -29,13 +29,11 @@ words.
 """
 MOST_FOUND: Final = 20
 MOST_MERGED: Final = 250
-"""The maximum number of matches that a search merges for the beginning of a word. A match is a word in an entry.
-For a beginning with more matches, the merged scores are computed in advance.
+"""The maximum number of matches whose scores a search combines for the beginning of a word. A match is a word in
+an entry. For a beginning with more matches, the combined scores are computed in advance.
 """
 LAST_CHARACTER: Final = chr(sys.maxunicode)
-"""A character that no word contains. A beginning followed by this character sorts after all words that start with
-the beginning.
-"""
+"""A character that no word contains. `beginning + LAST_CHARACTER` sorts after all words with this beginning."""
 MOST_REMEMBERED: Final = 20_000
 """The maximum number of cached words: several times the number of words in the guide."""
 PART: Final = re.compile(r"[^\W_]+")
@@ -73,11 +71,11 @@ class Found(NamedTuple):
 class Results:
     query: str
     total: int
-    """The number of all entries that were found."""
+    """The number of all entries that match the query."""
     found: Sequence[Found]
-    """The entries with the best scores."""
+    """The matching entries with the best scores."""
     has_all_words: bool
-    """True if each entry has all words of the query; False if each entry has only some of the words."""
+    """True if each found entry has all words of the query; False if each has only some of the words."""
 
 
 class Place(NamedTuple):
@@ -92,14 +90,16 @@ class Place(NamedTuple):
 
 
 class Word(NamedTuple):
-    """A word of the query and its parts in normal form: plain lower-case letters, without a plural `s`."""
+    """A word of the query, and the parts of this word. All are normalized: plain lower-case letters, without a
+    plural `s`.
+    """
 
     whole: str
     parts: Sequence[str]
 
 
 class Scores(NamedTuple):
-    """The scores of the entries for a word or for the beginning of a word."""
+    """The scores of all entries for a word, or for the beginning of a word."""
 
     places: set[int]
     """The indexes of the entries that have the word."""
@@ -118,7 +118,9 @@ class Index:
         self._factors = [each.entry.weight for each in self._entries]
         places: dict[str, dict[int, float]] = defaultdict(dict)
         self._headed: dict[str, list[tuple[int, str]]] = defaultdict(list)
-        """The index and the plain heading of each entry, by the heading without a plural `s`."""
+        """For each normalized heading without a plural `s`: the indexes of the entries with this heading, each
+        with the entry's normalized heading.
+        """
         for place, found in enumerate(self._entries):
             for word, weight in _weights(found.entry).items():
                 places[word][place] = weight
@@ -126,15 +128,15 @@ class Index:
             self._headed[_stem(heading)].append((place, heading))
         self._words = sorted(places)
         self._places: Sequence[Mapping[int, float]] = [places[word] for word in self._words]
-        """For each normalized word: its weight in each entry that has the word, by the index of the entry."""
+        """For each normalized word: the weight of the word in each entry that has it, by the index of the entry.
+        """
         spelled: dict[str, list[int]] = defaultdict(list)
         for word, number in numbered.items():
             for part in _of_the_guide(word):
                 spelled[part].append(number)
         self._spelled: Sequence[Sequence[int]] = [spelled.get(word, ()) for word in self._words]
-        """For each normalized word: the numbers of the words that are equal to it or contain it as a part.
-
-        These are words as they are written in the guide.
+        """For each normalized word: the numbers of all words in the guide's texts that equal this word or have it
+        as a part.
         """
         self._merged = {each: self._merge(each) for each in self._frequent()}
 
@@ -156,15 +158,15 @@ class Index:
     def _meant(self, words: Iterable[Word]) -> set[int]:
         """Return the numbers of the words in the guide that the query matches.
 
-        A word of the guide matches if it begins with a query word, or with a part of a query word. It also matches
-        if one of its parts begins so.
+        A word of the guide matches if it, or one of its parts, begins with a query word or with a part of a query
+        word.
         """
         beginnings = {each for word in words for each in (word.whole, *word.parts)}
         found = map(self._spelled.__getitem__, map(self._beginning_with, beginnings))
         return {*chain.from_iterable(chain.from_iterable(found))}
 
     def _looked_for(self, word: Word) -> Iterator[Word]:
-        """Yield the word if the guide has it. Otherwise yield each of its parts."""
+        """Yield the word if the guide has a word that begins with it. Otherwise yield each of its parts."""
         if len(word.parts) < 2 or self._words[self._beginning_with(word.whole)]:
             yield word
         else:
@@ -176,8 +178,8 @@ class Index:
         return self._merge(beginning) if merged is None else merged
 
     def _merge(self, beginning: str) -> Scores:
-        """Compute the score of each entry for all words with this beginning. In an entry, the best of these words
-        counts.
+        """Compute the score of each entry for this beginning. If an entry has several words with this beginning,
+        the word with the best score counts.
         """
         best = [0.0] * len(self._entries)
         found = self._beginning_with(beginning)
@@ -206,7 +208,7 @@ class Index:
     def _scores(self, places: Iterable[int], asked: Iterable[Scores], query: str) -> Iterator[float]:
         """Yield the final score of each entry in `places`, in the order of `places`.
 
-        `asked` has the scores of the entries for each word of the query.
+        `asked` has the scores for each word of the query.
         """
         for_heading = {
             place: FOR_THE_HEADING if heading == query else FOR_ALMOST_THE_HEADING
@@ -237,7 +239,7 @@ def _words(text: str) -> Iterator[str]:
 @lru_cache(MOST_REMEMBERED)
 def _of_the_guide(word: str) -> frozenset[str]:
     """Return a word of the guide and its parts, normalized as in `Word`. The results are cached, because the same
-    words come often.
+    words occur often.
     """
     whole, parts = _read(word)
     return frozenset((whole, *parts))

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 class Source:
     title: str
     markdown: Callable[[], str]
-    """The function that returns the whole page, beginning with its title. The call may take a second."""
+    """The function that returns the whole page, beginning with its title. A call may take a second."""
 
 
 def file_source(path: "Traversable") -> Source:

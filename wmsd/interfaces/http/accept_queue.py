@@ -1,9 +1,9 @@
-"""The queue of accepted connections. A few of them are opened in each iteration of the event loop.
+"""The queue of accepted connections. Each iteration of the event loop opens a few of them.
 
-A connection needs several iterations before its request is answered. Many connections that are opened at the same
-time would make the iterations slow for all clients. So further connections wait in the queue, in the order of
-their arrival. A connection waits longer if its address has recently opened many. So a client with few connections
-does not wait for a client with many.
+A connection needs several iterations before its request is answered. If many connections are opened at the same
+time, the iterations become slow for all clients. Therefore further connections wait in the queue, in the order of
+their arrival. If an address has recently opened many connections, its connections wait longer. So a client with
+few connections does not wait for a client with many.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ OPENED_AT_ONCE: Final = 4
 LATELY_SECONDS: Final = 5.0
 """A connection counts as recently opened for at least this many seconds, and for at most twice this time."""
 SECONDS_OF_ONE: Final = 0.02
-"""The delay of a connection, in seconds, for each connection that its address has recently opened."""
+"""The delay of a new connection, in seconds, for each connection that its address has recently opened."""
 LONGEST_SECONDS: Final = 1.0
 """The maximum delay of a connection in seconds, so that no connection waits forever."""
 
@@ -53,8 +53,8 @@ class Opening:
         connection.opening = partial(self._forget, connection)
 
     def go_on(self) -> None:
-        """Open the next connections. Do nothing if this is already scheduled. Raise MemoryError if memory is
-        short.
+        """Open the next connections. If the next opening is already scheduled, do nothing. Raise MemoryError if
+        memory is short.
         """
         if not self._is_scheduled:
             self._open_some()

@@ -19,14 +19,14 @@ HSTS: Final = "max-age=31536000"
 Browsers have built-in lists of HTTPS hosts. They add a host only if its value is at least a year.
 """
 BEGUN: Final = web.RequestKey("begun", web.StreamResponse)
-"""The request's key for its answer. The answer is stored there just before its head is sent."""
+"""The key under which a request stores its answer. The answer is stored just before its head is sent."""
 
 
 async def note_begun(installation: Installation, request: web.Request, answer: web.StreamResponse) -> None:
     """Store the answer on its request. If the answer is streamed, complete its head.
 
-    aiohttp calls this function just before it sends the head. Routes of `RouteTable` do not use it. An answer is
-    streamed if it is not a `Response`.
+    aiohttp calls this function just before it sends the head. It does not call it for routes of `RouteTable`. An
+    answer is streamed if it is not a `Response`.
     """
     if request.get(BEGUN) is answer:
         return

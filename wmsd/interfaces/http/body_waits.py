@@ -1,4 +1,4 @@
-"""Waits for the body of a request, in which the connection counts as waiting for its client."""
+"""Waits for the body of a request. During this wait, the connection counts as waiting for its client."""
 
 import asyncio
 import contextlib
@@ -10,8 +10,8 @@ from wmsd.interfaces.http.aiohttp_web import web
 
 @contextlib.asynccontextmanager
 async def waiting_for_body(request: web.Request, until: float) -> AsyncIterator[None]:
-    """Let the connection count as waiting for its client while the context is open. It may then be closed for
-    others.
+    """While the context is open, count the connection as waiting for its client. Like all such connections, it may
+    be closed if there are too many connections.
 
     If the client waits for "100 Continue", send it. Raise TimeoutError if the context is still open at `until`, a
     time on the loop's clock. Raise Stopping if the service is stopping.

@@ -33,8 +33,9 @@ def compress(request: web.Request, answer: web.StreamResponse) -> None:
 
 
 def accepts_gzip(header: str) -> bool:
-    """Return True if the header accepts gzip. A weight of 0 refuses a coding; `*` stands for all codings that the
-    header does not name.
+    """Return True if the header Accept-Encoding accepts gzip.
+
+    A coding with the weight 0 is refused. The name `*` stands for all codings that the header does not name.
     """
     weights = weights_in(header)
     named = [weights[name] for name in GZIP if name in weights]

@@ -2,8 +2,8 @@
 
 A client can be idle, send only a part of a head or body, or not read its answer. Then its connection still uses an
 open file and memory. Therefore all these states have a time limit. The number of connections is limited in total
-and per address. Above the limit, wmsd takes the address with the most connections, and closes its connection that
-has waited longest. A connection whose request is being processed is never closed for this reason.
+and per address. Above the limit, wmsd closes a connection of the address with the most connections: the one that
+has waited longest for its client. wmsd never closes a connection for this reason while it processes its request.
 """
 
 import asyncio
@@ -165,8 +165,8 @@ class Connection(asyncio.Protocol):
     def end(self, company: int | None = None, request_is_whole: bool = False) -> None:
         """Record that the connection waits for its client again.
 
-        `company` is the id of the company whose answer was sent last. If `request_is_whole` is True, the whole
-        request has arrived, so the next data begins a new head.
+        `company` is the id of the company whose answer was sent last. If the whole request has arrived, set
+        `request_is_whole`: the next data is then the beginning of a new head.
         """
         self.waiting_since, self.company = self._connections.time(), company
         if request_is_whole:
@@ -180,10 +180,10 @@ class Connection(asyncio.Protocol):
         self.awaits_continue = False
 
     def ends_with(self, request: web.Request) -> bool:
-        """Return True if `request` is the last request of the connection. Its answer is being sent.
+        """Return True if `request`, whose answer is being sent, is the last request of the connection.
 
         It is the last if the client has closed its side. It is also the last if the client still waits for "100
-        Continue", because the client may never send the body.
+        Continue": such a client may never send the body.
         """
         awaits, self.awaits_continue = self.awaits_continue, False
         return self.is_finished or (awaits and not request.content.is_eof())
@@ -301,8 +301,8 @@ class Connections:
     def is_unread(self, connection: Connection) -> None:
         """Record that the client of `connection` reads too slowly.
 
-        If too many bytes are unread, close connections of slow clients. The client that has been slow longest
-        comes first.
+        If too many bytes are unread, close connections of slow clients, and begin with the client that has been
+        slow longest.
         """
         self._unread[connection] = None
         company = connection.company
@@ -362,18 +362,20 @@ class Connections:
 
 
 def _limit_kernel_buffer(transport: asyncio.BaseTransport) -> None:
-    """Limit what the kernel buffers for a client that does not read. The default would be some megabytes."""
+    """Limit how much data the kernel buffers for a client that does not read. The kernel's default is some
+    megabytes.
+    """
     opened = transport.get_extra_info("socket")
     if opened is not None:
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, KERNEL_BYTES)
 
 
 def reset_when_closed(request: web.Request, is_on: bool) -> None:
-    """If `is_on` is True, let the connection end with a reset if it ends before the answer is complete.
+    """If `is_on` is True, a connection that closes now ends with a reset. Otherwise it closes normally.
 
-    Call the function with `is_on=False` when the answer is complete: the connection then closes normally. Without
-    a length or chunks, a client reads a normal close as the end of the answer (RFC 9112, section 8). Many proxies
-    use HTTP/1.0, which has no chunks.
+    Switch the reset on when the answer begins, and off when the answer is complete. An answer may have neither a
+    length nor chunks, because many proxies use HTTP/1.0, which has no chunks. A client takes the normal close of
+    such an answer as its end (RFC 9112, section 8). A reset shows the client that the answer is incomplete.
     """
     opened = None if request.transport is None else request.transport.get_extra_info("socket")
     if opened is not None:

@@ -1,7 +1,7 @@
 """CORS: lets pages of other origins call the API, if the installation allows their origins (Fetch standard).
 
-Such a page authenticates its calls with a token. wmsd never accepts credentials that a browser adds automatically,
-such as cookies.
+Such a page sends a token with its calls. A browser adds cookies and similar credentials automatically, so wmsd
+does not accept them from such a page.
 """
 
 from collections.abc import Sequence
@@ -30,9 +30,9 @@ def allow(origins: Sequence[str], request: web.Request, answer: web.StreamRespon
 
 
 def options(origins: Sequence[str], request: web.Request, methods: Sequence[str]) -> web.Response:
-    """Return the answer to OPTIONS. The header `Allow` has the methods of the address.
+    """Return the answer to OPTIONS. The header `Allow` has the methods that the address accepts.
 
-    For a preflight, the answer also has the methods and headers that the page of the other origin may send.
+    If the request is a preflight, the answer also has the methods and headers that the page may send.
     """
     answer = web.Response(status=204, headers={"Allow": ", ".join(methods)})
     if _is_preflight(origins, request):
@@ -47,7 +47,7 @@ async def answer_preflight(
 ) -> web.StreamResponse:
     """Answer a preflight. Pass every other request to `otherwise`, which counts and answers the request.
 
-    Preflights are not counted. A page sends a preflight before each of its requests, and these requests are
+    A preflight is not counted towards the rate limit. The request that the page sends after the preflight is
     counted.
     """
     return options(origins, request, methods) if _is_preflight(origins, request) else await otherwise(request)

@@ -1,5 +1,5 @@
-"""Checks that a page of this service has sent a form. If proxy settings are probably wrong, the log names the
-remedy.
+"""Checks that a form was sent from a page of this service. If the cause of a refusal is probably a wrong proxy
+setting, the log says how to correct it.
 """
 
 import logging
@@ -19,7 +19,8 @@ TOLD: Final = ("Origin", "Sec-Fetch-Site", "Host", *FORWARDED)
 """The headers of a refused form that are logged."""
 LONGEST_TRANSLATED: Final = 200
 UNSAID: Final = (None, "null")
-"""The values of the Origin header that do not tell the origin, because the browser hides it. None: no such header.
+"""The values of the Origin header that do not name an origin: "null", which hides the origin, and None, a missing
+header.
 """
 _lines = TokenBucket(1.0, 20, time.monotonic())
 """The limit of log lines: 20 immediately, then one per second. Anyone can send forms that are refused."""
@@ -29,8 +30,8 @@ class FormOfAnotherOrigin(Problem):
     def __init__(self, own: str = "", sent: str = "") -> None:
         """Create the error.
 
-        `own` is the origin that a setting fixes, or "" if no setting fixes the origin. `sent` is the browser's
-        origin if a page of this service has probably sent the form. Otherwise `sent` is "".
+        `own` is the origin of this service if a setting fixes it, otherwise "". `sent` is the origin that the
+        browser has sent, if this is probably another address of this service. Otherwise `sent` is "".
         """
         super().__init__("FORBIDDEN", "This form was not sent from a page of this service.")
         self.own, self.sent = own, sent
@@ -73,9 +74,9 @@ def _log_refusal(request: web.Request, own: str, is_fixed: bool) -> None:
 
 @lru_cache(maxsize=64)
 def _log_difference(sent: str, own: str) -> None:
-    """Log that the browser reports the origin `sent`, although the service uses the origin `own`.
+    """Log that browsers send the origin `sent`, but the service uses the origin `own`.
 
-    The cache prevents repeated lines.
+    A cache on this function prevents a second line for the same origins.
     """
     if _lines.take(time.monotonic()):
         LOG.warning(

@@ -22,9 +22,10 @@ class LateRoutes:
     """
 
     def __init__(self, app: web.Application, make: Callable[[web.Application], None]) -> None:
-        """Add the catch-all route to `app`. `make` adds the late routes to an application, and runs on a thread.
+        """Add a route to `app` that passes all unknown paths to the late routes. If no late route fits, the
+        request is refused.
 
-        The late routes are tried after all other routes of `app`. If none of them fits, the request is refused.
+        `make` adds the late routes to an application, and runs on a thread.
         """
         self._app = app
         self._make = make

@@ -30,7 +30,9 @@ REQUEST_HANDLER: Final = web.AppKey[MakeHandler]("request_handler")
 GRACE_SECONDS: Final = 5.0
 KEEP_ALIVE_SECONDS: Final = 75.0
 LINGERING_SECONDS: Final = 2.0
-"""After refusing a body, wmsd reads its rest for at most this time, so that the client can read the answer."""
+"""After refusing a request, wmsd reads the rest of its body for at most this number of seconds. Without this, the
+client may not get the answer.
+"""
 AGAIN_SECONDS: Final = 0.1
 ACCEPTED_AT_ONCE: Final = 64
 NOT_ACCEPTED: Final = "connections cannot be accepted"
@@ -38,8 +40,8 @@ FILES_BESIDE: Final = 64
 """The number of open files that wmsd needs in addition to connections and the files of companies."""
 SHARE_OF_CONNECTIONS: Final = 0.4
 SHARE_OF_COMPANIES: Final = 0.4
-"""The share of the open file limit for the files of companies. The remaining open files are for requests to
-webhook receivers.
+"""The share of the open file limit for the files of companies. The files that remain after both shares are for
+requests to webhook receivers.
 """
 
 
@@ -56,7 +58,9 @@ def raise_file_limit() -> int:
 
 
 def bounded_by_files(bounds: Bounds, files: int) -> Bounds:
-    """Return `bounds` with at most as many connections as the system allows. `files` is its open file limit."""
+    """Return `bounds`, but with no more connections than the system allows. `files` is the system's open file
+    limit.
+    """
     share = max(16, int((files - FILES_BESIDE) * SHARE_OF_CONNECTIONS))
     most = min(bounds.connections, share)
     if most < bounds.connections:
@@ -115,8 +119,8 @@ async def open_listener(
 class Accepting(AbstractContextManager[None]):
     """A listener that accepts connections until its context ends.
 
-    It replaces asyncio's own server. If memory runs out, that server never accepts again. And it reports a TLS
-    connection only after the handshake, so unfinished handshakes are not counted.
+    It replaces the server of asyncio, which has two problems. If memory runs out once, that server never accepts
+    again. It also reports a TLS connection only after the handshake, so unfinished handshakes are not counted.
     """
 
     def __init__(self, listener: socket.socket, protocol: NewConnection, tls: ssl.SSLContext | None) -> None:

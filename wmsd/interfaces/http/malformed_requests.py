@@ -40,7 +40,9 @@ SAFE_METHODS: Final = ("GET", "HEAD", "OPTIONS")
 
 
 class RequestHandler(web.RequestHandler):
-    """aiohttp's handler of a connection, whose answers to malformed requests have the usual form."""
+    """aiohttp's handler of a connection. It answers malformed requests in the same format as all other errors of
+    wmsd.
+    """
 
     __slots__ = ("_app", "_installation", "_log")
 
@@ -79,8 +81,8 @@ class RequestHandler(web.RequestHandler):
         return answer
 
     def _page_of_large_head(self, request: web.BaseRequest) -> Callable[[str], web.Response] | None:
-        """Return the function that creates the error page from a request id, or None if the client is not a
-        browser.
+        """Return the function that creates the error page for a browser. Its argument is the request id. Return
+        None if the client is not a browser.
 
         The parser stores nothing of a head that is too large. So this method uses the beginning of the head, which
         the connection stores.

@@ -76,8 +76,8 @@ def _is(sent: str | None, token: str) -> bool:
 
 
 def add_to(app: web.Application, installation: Installation, figures: LiveFigures) -> None:
-    """Serve `/metrics` at the service's address. Do nothing if it has its own address, or if there is no token
-    file.
+    """Serve `/metrics` at the service's address. Do nothing if `/metrics` has a separate address, or if there is
+    no token file.
 
     `figures` provides the values.
     """

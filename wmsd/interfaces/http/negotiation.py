@@ -2,7 +2,7 @@
 
 
 def weights_in(header: str) -> dict[str, float]:
-    """Return the weight of each coding or media type in the header, by its name in lower case.
+    """Return the weight of each coding or media type in the header. The keys are the names in lower case.
 
     If a weight is missing, it is 1. If it is invalid, it is 0.
     """

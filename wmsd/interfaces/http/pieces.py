@@ -40,9 +40,9 @@ async def send_pieces(
     pieces: AsyncIterator[Piece],
     begin: Begin | None = None,
 ) -> web.StreamResponse:
-    """Send the pieces, and charge the cost of each piece to `turn`, the download slot.
+    """Send the pieces. Charge the cost of each piece to `turn`, which is the download slot.
 
-    Pass on errors of `pieces`. Raise ConnectionResetError if the client receives nothing for too long. After an
+    Raise the errors of `pieces`. Raise ConnectionResetError if the client receives nothing for too long. After an
     error, the answer stays incomplete.
     """
     first = await anext(pieces)

@@ -1,7 +1,7 @@
 """Answers to plain HTTP on the HTTPS port. The first byte shows whether a client speaks TLS or plain HTTP.
 
-Requests for pages are redirected to HTTPS. All other requests are refused, also those of the API: a program that
-has sent its token unencrypted must not get an answer that looks like success.
+Requests for pages are redirected to HTTPS. All other requests are refused, such as those of the API. A program may
+have sent its token unencrypted, so the answer must not look like success.
 """
 
 import asyncio

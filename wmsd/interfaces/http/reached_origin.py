@@ -2,8 +2,8 @@
 
 The origin is `server.public_url`. Without this setting, it comes from the Host header, and trusted proxies can
 correct its scheme, host and port with headers. Each proxy replaces the value of a header, or appends its own
-value. If a request has passed n trusted proxies, the last n values can be trusted. The first of these n values
-comes from the outermost proxy, which has received the browser's request.
+value. If a request has passed n trusted proxies, only the last n values of a header can be trusted. The first of
+these values comes from the outermost proxy, which has received the browser's request.
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,8 @@
 """The head of a request while it arrives: its size limit, and its beginning.
 
 The beginning decides how wmsd answers a head that is too large. aiohttp limits only the number of headers and the
-size of each header. With these limits, a head can have a megabyte, and an address can have hundreds of
-connections. Therefore wmsd also limits the size of the whole head.
+size of each header. A head can therefore have a megabyte, and one client address can have hundreds of connections.
+So wmsd also limits the size of the whole head.
 """
 
 import re
@@ -14,12 +14,13 @@ LARGEST_HEADER: Final = 16_380
 The Cookie header may be large, because browsers send the cookies of all ports of the host.
 """
 MOST_HEADERS: Final = 64
-"""The maximum number of headers of a request. A pipelined request has only this limit and `LARGEST_HEADER`."""
+"""The maximum number of headers of a request. For a pipelined request, only this limit and `LARGEST_HEADER` apply,
+and not `LARGEST_HEAD`.
+"""
 LARGEST_HEAD: Final = 64 * 1024
 BEGINNING: Final = 2048
-"""wmsd stores this number of bytes from the beginning of a head. They include the Accept headers.
-
-Browsers send cookies after the Accept headers.
+"""The number of bytes from the beginning of a head that wmsd stores. Browsers send the Accept headers before the
+cookies, so the Accept headers are in these bytes.
 """
 END_OF_HEAD: Final = b"\r\n\r\n"
 OF_THE_API: Final = re.compile(rb"[A-Z]+ /(api|openapi\.json)[/? ]")

@@ -1,7 +1,7 @@
 """Adds answered requests to the request history.
 
-The history contains API requests that name a company, if their token may use this company. A request without a
-valid token belongs to no company, although it may name one.
+The history of a company contains the API requests that name the company, and whose token may use it. A request
+without a valid token is not in the history, even if it names a company.
 """
 
 import logging

@@ -1,5 +1,5 @@
-"""The log of requests. It has a line with the sender for each request, but only some lines for a flood of
-refusals.
+"""The log of requests. Each request has one line, which names the sender. If very many requests are refused, only
+some of them are logged.
 """
 
 import asyncio
@@ -61,10 +61,9 @@ class RequestLog:
             self._failures.failed("requests are answered, but not logged", error)
 
     def _admits(self, call: Call | None, status: int) -> bool:
-        """Return True if the request must be logged.
+        """Return True if the request must be logged now.
 
-        If there are too many refused requests, return False. A later log line then has the number of requests that
-        were not logged.
+        If too many requests are refused, some of them are only counted. A later log line then says how many.
         """
         if not self._is_on or not LOG.isEnabledFor(logging.INFO):
             return False
@@ -101,8 +100,8 @@ class RequestLog:
         self._log_dropped()
 
     def for_aiohttp(self) -> dict[str, Any]:
-        """Return the arguments for aiohttp's server. aiohttp then writes the answers that it creates itself to
-        this log.
+        """Return the arguments for aiohttp's server. With them, the answers that aiohttp creates itself are
+        written to this log too.
         """
         return {
             "access_log": self,
@@ -137,7 +136,8 @@ def reason_of(sentence: str) -> str:
 
 
 class _ServerLogger(logging.LoggerAdapter[logging.Logger]):
-    """A filter for aiohttp's error log. It lets only some tracebacks pass, and no errors about malformed requests.
+    """A filter for aiohttp's error log. It limits the number of tracebacks, and drops errors about malformed
+    requests.
 
     Malformed requests are not errors of wmsd. They are logged as requests.
     """

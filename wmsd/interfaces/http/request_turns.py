@@ -1,10 +1,10 @@
 """The order in which requests start when the event loop is overloaded.
 
-Each started request takes part in every iteration of the loop. So many started requests make the iterations long,
-and a request needs several iterations. While iterations are short, requests start immediately. A request that
-arrives in a long iteration must wait. Each iteration then starts only so many waiting requests that it stays
-short. The request that has waited longest starts first. If a company has recently caused much load, its requests
-wait longer, and so do requests without a company. So light users do not wait for heavy users.
+Each started request takes part in every iteration of the event loop, and needs several iterations. Therefore many
+started requests make the iterations long. While iterations are short, requests start immediately. A request that
+arrives in a long iteration must wait. Each iteration starts some of the waiting requests, but only as many as keep
+the iterations short. The request that has waited longest starts first. If a company has recently caused much load,
+its requests wait longer, and so do requests without a company. So light users do not wait for heavy users.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ class Turns:
         self._waiting: list[tuple[float, int, asyncio.Future[None]]] = []
 
     def is_long(self, now: float) -> bool:
-        """Return True if a request that arrives now must wait. The caller then calls `next`.
+        """Return True if a request that arrives now must wait. In this case, the caller must call `next`.
 
         `now` is a value of `perf_counter`.
         """
@@ -59,7 +59,7 @@ class Turns:
         self._is_begun, self._began = True, now
 
     def _end(self) -> None:
-        """End an iteration, and start some waiting requests. The next iteration processes them."""
+        """Start some of the waiting requests at the end of an iteration. The next iteration processes them."""
         self._is_begun = False
         if not self._waiting:
             return

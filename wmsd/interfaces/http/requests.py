@@ -21,7 +21,9 @@ from wmsd.interfaces.http.connections import Stopping
 
 REPLACEMENT: Final = "\N{REPLACEMENT CHARACTER}"
 BODY_SECONDS: Final = 20.0
-"""The seconds for a body to arrive. The time limit grows as the body arrives."""
+"""The time limit in seconds for a body. While the body arrives, the limit grows by one second for every
+`LEAST_BYTES_A_SECOND` bytes.
+"""
 LEAST_BYTES_A_SECOND: Final = 64 * 1024
 
 
@@ -46,7 +48,7 @@ def client_address(request: web.BaseRequest, trusted: Sequence[Network]) -> str:
 
 
 def client_and_hops(request: web.BaseRequest, trusted: Sequence[Network]) -> tuple[str, int]:
-    """Return the address that `client_address` returns, and the number of trusted proxies that the request has
+    """Return the client's address as `client_address` does. Also return how many trusted proxies the request has
     passed.
     """
     address, passed = request.remote or "", 0
@@ -102,8 +104,8 @@ def read_query(url: URL) -> dict[str, str]:
 def _is_unicode(url: URL, name: str, value: str) -> bool:
     """Return True if the query is valid UTF-8.
 
-    Invalid bytes are decoded to the replacement character. But a client may also send this character. So if a
-    parameter contains this character, the bytes of the query are checked.
+    Invalid bytes are decoded to the replacement character, but a client may also send this character. Therefore,
+    if `value` contains the character, check the bytes of the query.
     """
     if REPLACEMENT not in name and REPLACEMENT not in value:
         return True

@@ -1,5 +1,5 @@
-"""Finds routes with a dict. aiohttp tries several routes for a request, and creates objects that wmsd does not
-need.
+"""Finds routes with a dict. This is faster than aiohttp, which tries several routes for a request, and creates
+objects that wmsd does not need.
 """
 
 import re
@@ -37,8 +37,8 @@ def parts_of(request: web.Request) -> Mapping[str, str]:
 class RouteTable(web.AbstractResource):
     """The routes of an application, in a dict for paths that need no decoding.
 
-    A router of aiohttp finds the routes of all other requests. It is created at the first such request, because
-    its creation is slow. The application contains this table as a single resource, which has every path.
+    For all other paths, a router of aiohttp finds the routes. It is created when it is first needed, because its
+    creation is slow. For the application, this table is one resource that matches every path.
     """
 
     def __init__(self, expect_handler: ExpectHandler) -> None:
@@ -60,8 +60,7 @@ class RouteTable(web.AbstractResource):
     def add(self, method: str, path: str, handler: Handler) -> None:
         """Add a route.
 
-        If the route accepts any method, or if a parameter of its path has a pattern, only aiohttp can find the
-        route.
+        Only aiohttp can find a route that accepts any method, or that has a pattern for a parameter of its path.
         """
         self._declared.append((method, path, handler))
         if ":" in path:

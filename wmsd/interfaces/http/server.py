@@ -52,7 +52,7 @@ OUTSIDE_OF_THE_API: Final = r"/{anything:(?!(?:api|openapi\.json)(?:/|$))(?s:.*)
 
 
 def create_app(installation: Installation, jobs: Jobs, routes: Iterable[Route]) -> web.Application:
-    """Create the application with these routes. If a path is requested with another method, the answer is an error
+    """Create the application with these routes. For a known path with a wrong method, the answer is an error
     (405).
 
     Each handler is wrapped separately, because aiohttp's middlewares are too slow.
@@ -113,11 +113,11 @@ async def _count(
 
 
 async def note_expectation(request: web.Request) -> None:
-    """Record that the client waits for "100 Continue". Ignore other expectations, as RFC 9110 allows (section
+    """Record that the client waits for "100 Continue". Ignore all other expectations, as RFC 9110 allows (section
     10.1.1).
 
-    aiohttp calls this function for requests with the header Expect. Its own function asks for the body at once,
-    and refuses other expectations. wmsd asks for a body only if it accepts the request.
+    aiohttp calls this function for requests with the header Expect. aiohttp's own function asks for the body at
+    once, and refuses other expectations. wmsd asks for the body only if it accepts the request.
     """
     connection = connections.of(request)
     if connection is not None and request.version >= (1, 1):
@@ -145,9 +145,8 @@ async def _handle(
 
 
 def call_of(request: web.Request, front: Front, operation: Operation) -> Call:
-    """Create the call of `operation` from the head of a request, without its query. Store the call on the request.
-
-    The log reads the call from the request.
+    """Create the call of `operation` from the head of a request, without its query. Also store the call on the
+    request, where the log reads it.
     """
     headers = request.headers
     address, passed = requests.client_and_hops(request, front.proxies)
@@ -252,8 +251,8 @@ def _cost_of_company(costs: Costs, request: web.Request) -> float:
     """Return the recent load of the company that the request names, in seconds. Return NOBODY for an unknown
     company.
 
-    The token is not checked here. A company without recent requests also counts as unknown, so requests with
-    invented ids start last.
+    The token is not checked yet. A company without recent requests also counts as unknown. So a request that names
+    an invented company starts last.
     """
     named = request.headers.get("X-Company-Id") if is_of_the_api(request) else None
     weight = costs.weight("company", named or parts_of(request).get("company", ""))
@@ -270,7 +269,9 @@ def _charge(costs: Costs, request: web.Request, seconds: float, status: int) -> 
 
 
 def _break_off(request: web.Request, status: int) -> None:
-    """Cut the connection, because an error has interrupted the answer. `status` is the status of the error."""
+    """Cut the connection, because an error has interrupted the answer. `status` is the status of this error, and
+    is only logged.
+    """
     if status != FAILED:  # the log already has the error of a 500
         LOG.warning(
             "the answer to %s %s was interrupted by an error with the status %d",
@@ -330,9 +331,9 @@ async def refuse_address(request: web.Request) -> web.StreamResponse:
 
 
 def address_refused(request: web.Request) -> web.StreamResponse:
-    """Return the error for an unknown path. If the API has a similar path, the error names it.
+    """Return the error for an unknown path. If a path of the API is similar, the error names it.
 
-    If there is no similar path, and the unknown path is outside of the API, raise HTTPNotFound.
+    If no path is similar, and the unknown path is outside of the API, raise HTTPNotFound.
     """
     sentence = request.app[NEAR_PATHS].sentence(request.rel_url.raw_path)
     if sentence == NOWHERE and not is_of_the_api(request):
@@ -341,7 +342,9 @@ def address_refused(request: web.Request) -> web.StreamResponse:
 
 
 def _refusal(request: web.Request, problem: Problem) -> web.StreamResponse:
-    """Return an error in the format of the API for a path of the API, and as plain text for other paths."""
+    """Return the error for the client. For a path of the API, it has the format of the API, otherwise it is plain
+    text.
+    """
     if is_of_the_api(request):
         return response(refusal(problem))
     return web.Response(status=problem.status, text=f"{problem.message}\n", headers=problem.headers)

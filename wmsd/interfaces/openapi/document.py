@@ -167,8 +167,8 @@ def _query(declared: Operation, schemas: Schemas) -> list[Schema]:
 
 
 def _parameter(name: str, schema: Schema) -> Schema:
-    """Return a parameter of the query. Its schema does not allow null, because clients leave parameters out
-    instead.
+    """Return a query parameter with this schema, but without null. Clients leave out a parameter instead of
+    sending null.
     """
     plain = {key: value for key, value in schema.items() if key not in ("description", "anyOf")}
     for option in schema.get("anyOf", []):

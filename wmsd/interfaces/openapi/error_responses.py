@@ -113,7 +113,7 @@ class Rfc9457Problem(Model):
 
 
 def codes_of(declared: Operation) -> list[str]:
-    """Return every error code of an operation. It declares some codes. The others follow from its other
+    """Return every error code of an operation: those that it declares, and those that follow from its other
     attributes.
     """
     codes = list(declared.codes)

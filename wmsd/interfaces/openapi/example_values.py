@@ -202,7 +202,8 @@ OF_MODEL: Final[Mapping[str, Mapping[str, Any]]] = {
     "TransportStatusMove": {"status": "INCARCAT"},
     "Warehouse": {"id": 1},
 }
-"""The example values of fields, by the name of the model or by the first part of this name."""
+"""The example values of fields. The key is the name of a model, or the beginning of the names of several models.
+"""
 
 SENT: Final[Mapping[str, tuple[str, ...]]] = {
     "ArticleChanges": ("name", "min_stock"),

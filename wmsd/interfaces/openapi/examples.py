@@ -77,8 +77,8 @@ _UNKNOWN: Any = object()
 
 
 def _known(model: str, field: str) -> Any:
-    """Return the example value of a field, or `_UNKNOWN`. A value for the model comes before a value for all
-    models.
+    """Return the example value of a field, or `_UNKNOWN`. A value for this model takes precedence over a value for
+    all models.
     """
     for name in sorted((name for name in OF_MODEL if model.startswith(name)), key=len, reverse=True):
         if field in OF_MODEL[name]:

@@ -143,10 +143,11 @@ def _links(declared: Operation) -> list[str]:
 
 
 def _is_before_the_limit(declared: Operation, status: int) -> bool:
-    """Return True if an answer with this status does not count against the rate limit. It has no rate limit
-    headers.
+    """Return True if an answer with this status does not count against the rate limit. Such an answer has no rate
+    limit headers.
 
-    Failed authentication (401) does not count. Refused access (403) counts only if the limit is checked first.
+    Failed authentication (401) does not count. Refused access (403) counts only if wmsd checks the limit before
+    the access.
     """
     is_admitted_first = declared.signed_in or "company" in declared.takes
     is_refused_later = declared.off_because is not None or "operator_id" in declared.takes

@@ -20,8 +20,8 @@ LANGUAGES: Final = {"curl": "curl", "javascript": "JavaScript", "python": "Pytho
 
 
 def example_of(described: Described) -> dict[str, Any]:
-    """Return the values for the program templates: the method, path and body of the example request, and which
-    headers the request needs.
+    """Return the values for the program templates: the method, path and body of the example request. Also return
+    which headers the request needs.
     """
     route = described.places[0].route
     path = route.path
@@ -39,7 +39,9 @@ def example_of(described: Described) -> dict[str, Any]:
 
 
 def programs_of(described: Described) -> list[tuple[str, str, str]]:
-    """Return the name and the title of each language, and the program in the language."""
+    """Return the example program in each language. Each item has the name and the title of the language, and the
+    program.
+    """
     given = {**example_of(described), "as_json": pretty, "as_python": PYTHON.of, "as_php": PHP.of}
     return [(name, title, render_text(f"reference/in_{name}", **given)) for name, title in LANGUAGES.items()]
 

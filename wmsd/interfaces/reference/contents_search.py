@@ -25,9 +25,9 @@ MOST_SHOWN: Final = 8
 
 @dataclass(frozen=True)
 class Entry:
-    """An entry of the contents. `words` has the names of fields.
+    """An entry of the contents. `words` has the names of the fields of an operation.
 
-    A search looks in `words` and in all texts of the entry that the page shows.
+    A search looks in `words` and in all texts of the entry that the page displays.
     """
 
     address: str
@@ -44,7 +44,7 @@ class Entry:
 
     @cached_property
     def shown(self) -> Markup:
-        """The HTML of the entry that is the same for all searches. It is cached, because a search may find all
+        """The HTML of the entry without the marks of a search. It is cached, because one search may find all
         entries.
         """
         words = Markup(' data-words="{}"').format(" ".join(self.words)) if self.words else ""
@@ -114,8 +114,8 @@ def contents(reference: Reference, events: Mapping[str, str]) -> tuple[Section, 
 
 
 def _graphql() -> Section:
-    """Return the section with the only GraphQL operation. A search also finds the operation by the names of root
-    fields.
+    """Return the section about GraphQL, which has one operation. The names of the root fields also find this
+    operation.
     """
     address = f"{ADDRESS}/graphql"
     fields = tuple(dict.fromkeys(each.name for each in (*QUERIES, *MUTATIONS)))

@@ -35,8 +35,9 @@ def kind_of(found: GraphQLNamedType) -> str:
 def short(schema: GraphQLSchema) -> dict[str, Any]:
     """Return the names in the schema, so that the editor can suggest them.
 
-    `types` has the fields of each object type. For each field, it has the name of the field's type, and then the
-    names of its arguments' types. `inputs` has the fields of each input type, and `enums` the values of each enum.
+    `types` has the fields of each object type. The value of a field is a list: the name of the field's type, then
+    the names of its arguments' types. `inputs` has the fields of each input type, and `enums` the values of each
+    enum.
     """
     types, inputs, enums = {}, {}, {}
     for name, each in types_of(schema).items():

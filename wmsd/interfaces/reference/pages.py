@@ -48,12 +48,12 @@ FURTHER: Final = (
     ("access", "Abilities and modules"),
     ("graphql", "GraphQL"),
 )
-"""The name (in addresses) and the title of each page that is not about a group of operations."""
+"""The pages that are not about a group of operations. Each has its name in addresses, and its title."""
 Named = TypeVar("Named", Described, Group)
 MOST_NAMED: Final = 12
-"""If more operations can return an error code, the page about errors does not list them.
+"""The page about errors lists the operations that can return an error code, if there are at most this many.
 
-Almost every operation can return such a code.
+A code with more operations can be returned by almost every operation.
 """
 
 
@@ -126,7 +126,9 @@ def _named(known: Iterable[Named], name: str) -> Named:
 
 
 def _shown(template: str, reference: Reference, current: str, **values: Any) -> str:
-    """Render a page in English, because the API is English. So readers of all languages share one page."""
+    """Render a page in English, whatever the reader's language is. The API is English, so all readers share one
+    page.
+    """
     frame = {"groups": reference.groups, "further": FURTHER, "address": ADDRESS, "current": current}
     token = language.current.set(language.DEFAULT)
     try:

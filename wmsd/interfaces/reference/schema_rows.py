@@ -22,8 +22,8 @@ class Row:
     name: str
     is_required: bool
     schema: Schema
-    """The schema of the field alone, with references resolved. `type` is described in words. `description`,
-    `nullable` and `enum` always exist, but may be empty.
+    """The schema of the field, without the fields inside it, and with references resolved. `type` is described in
+    words. `description`, `nullable` and `enum` always exist, but may be empty.
     """
 
     @property

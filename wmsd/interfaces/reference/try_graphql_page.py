@@ -54,9 +54,9 @@ class TryingGraphql(Trying):
         return replace(sent, accept=ACCEPT, read=over_http.parameters_of, answered=over_http.in_form)
 
     def once(self) -> dict[str, str]:
-        """Return no hidden field, because a document may be sent twice.
+        """Return no hidden field, because it is safe to send a document twice.
 
-        It only reads, or it has an idempotency key.
+        A document either changes nothing, or has an idempotency key.
         """
         return {}
 

@@ -1,4 +1,4 @@
-"""Sends try-out requests to the dispatcher. It treats them as the HTTP server treats requests from outside.
+"""Sends try-out requests to the dispatcher, and treats them as the HTTP server treats requests from outside.
 
 Each request counts towards the company's rate limit. A request with a token is a request of the API: it is logged,
 and listed on the page Requests. A request without a token belongs to the session of the browser.

@@ -39,9 +39,8 @@ LONGEST_TOKEN: Final = 8000
 LONGEST_HEADER: Final = 300
 LARGEST_BODY: Final = 64 * 1024
 FORM_BOUNDS: Final = browsers.Bounds(4 * LARGEST_BODY, browsers.MOST_FIELDS)
-"""The maximum size of the form. The form is larger than the body in it.
-
-The reason is that the form encodes most special characters of JSON with three bytes.
+"""The maximum size of the form, in bytes, and of its number of fields. A form is larger than the body in it,
+because it encodes most special characters of JSON with three bytes.
 """
 OWN_KEY: Final = "try-"
 """The prefix of the idempotency keys that the form creates."""
@@ -52,7 +51,9 @@ Typed = dict[str, str]
 
 
 def laid_out(text: str) -> str:
-    """Return JSON text with line breaks and indentation. `text` is JSON that the service has created."""
+    """Return the JSON text with line breaks and indentation. `text` must be JSON that the service itself has
+    created.
+    """
     shown: list[str] = []
     depth, before = 0, ""
     for part in PART.findall(text):
@@ -186,9 +187,9 @@ class Trying:
         return typed.get("body", "").replace("\r\n", "\n") if subject.described.body else None
 
     def sent_of(self, subject: Subject, typed: Typed, token: str, body: str | None) -> Sent:
-        """Return the request to send, without empty fields.
+        """Return the request to send. Leave out empty fields.
 
-        The request has the token only if the user has chosen this, or if the operation needs a token.
+        The request has the token only if the user has chosen to send it, or if the operation needs a token.
         """
         parts: dict[str, dict[str, str]] = {"path": {}, "query": {}, "header": {}}
         for each in subject.inputs:
@@ -297,8 +298,8 @@ def form_errors(subject: Subject, typed: Typed, token: str) -> dict[str, str]:
 def form_after(typed: Typed, tried: Tried) -> Typed:
     """Return the values that the form shows after a request.
 
-    Secrets are masked, so the user must type them again. If the request succeeded, an idempotency key that the
-    form had created is replaced by a new key.
+    Secrets are masked, so the user must type them again. After a successful request, a new idempotency key
+    replaces the key that the form had created.
     """
     kept = {**typed, "body": _masked(typed.get("body", ""), is_graphql=False)}
     name = f"header-{KEY}"

@@ -1,4 +1,4 @@
-"""The archive of a backup: a tar file, compressed with gzip. `tar` can read it without wmsd.
+"""The archive of a backup: a tar file, compressed with gzip. `tar` can extract it without wmsd.
 
 Each entry is a separate gzip member (RFC 1952, section 2.2). One file can therefore be extracted without reading
 the others, and a partly copied entry can be cut off. The last entry is the manifest.
@@ -43,7 +43,7 @@ a different start.
 END_ID: Final = b"WM"
 END_TAIL: Final = bytes((3, 0)) + bytes(8)
 MOST_COMPRESSED: Final = 1032
-"""The largest number of bytes that one byte of deflate can expand to (zlib's technical details)."""
+"""The largest number of bytes that deflate can store in one byte (zlib's technical details)."""
 MOST_MANIFEST_BYTES: Final = 256 * 1024 * 1024
 PIECE_BYTES: Final = 1024 * 1024
 MODE: Final = 0o600
@@ -52,11 +52,11 @@ DAMAGES: Final = (tarfile.HeaderError, igzip.BadGzipFile, ISAL_ERROR, EOFError)
 
 
 class NotRead(StorageError):
-    """The bytes of the archive cannot be read from the disk, so the state of the archive is unknown."""
+    """The error if the archive's bytes cannot be read from the disk. The archive itself may be good or damaged."""
 
 
 class Added(NamedTuple):
-    """An added entry: its offset in the archive, and the checksum of its content."""
+    """The result of adding an entry: its offset in the archive, and the checksum of its content."""
 
     at: int
     sha256: str
@@ -167,8 +167,8 @@ def read_manifest(path: Path) -> Manifest:
 
 
 def _check_sizes(path: Path, manifest: Manifest, end: int) -> None:
-    """Raise StorageError if an entry is too small for the file that the manifest describes. Nothing is unpacked
-    for this check.
+    """Raise StorageError if an entry has too few bytes for the size of its file in the manifest. The check does
+    not unpack the entry.
 
     `end` is the offset of the manifest.
     """

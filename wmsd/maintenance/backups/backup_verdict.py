@@ -30,7 +30,7 @@ class Verdict(NamedTuple):
 
 
 def backup_verdict(settings: Backup, record: BackupRecord, now: datetime) -> Verdict:
-    """Return whether the scheduled backups are in order, with a sentence that describes them.
+    """Check whether the scheduled backups are in order. Return the result with a sentence that describes it.
 
     Call this function on a thread, because it reads the disk. `now` is in the local time of the machine.
     """
@@ -71,8 +71,8 @@ def backup_verdict(settings: Backup, record: BackupRecord, now: datetime) -> Ver
 def what_is_gone(settings: Backup, record: BackupRecord, now: datetime) -> str | None:
     """Return a sentence if the last backup or the last verified backup no longer exists. Otherwise return None.
 
-    Ignore backups outside the folder in `settings`. Also ignore the verified backup if the verification found
-    problems.
+    A backup outside the folder in `settings` does not count. The verified backup does not count if the
+    verification found problems.
     """
     there, proven = record.there(settings), record.proven
     last = there.made
@@ -90,8 +90,8 @@ def _missed(path: str) -> str:
 
 
 def _shown(moment: str, now: datetime) -> str:
-    """Return the time in the time zone of `now`: as `03:12` on the day of `now`, on other days as `2026-11-22
-    03:12`.
+    """Return the time `moment` in the time zone of `now`. If both are on the same day, the form is `03:12`,
+    otherwise `2026-11-22 03:12`.
     """
     local = timestamps.from_text(moment).astimezone(now.tzinfo)
     return f"{local:%H:%M}" if local.date() == now.date() else f"{local:%Y-%m-%d %H:%M}"

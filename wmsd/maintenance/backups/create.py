@@ -1,4 +1,4 @@
-"""The creation of a backup: one archive with a consistent copy of every file."""
+"""Creates a backup: one archive with a consistent copy of every file."""
 
 import logging
 import os
@@ -64,8 +64,9 @@ class Creation:
     ) -> None:
         """Prepare the backup.
 
-        If `passphrase` is given, it encrypts the keys. Otherwise the keys are sealed to the recovery phrases of
-        the installation. If there are none, the keys are left out. `tell` gets the progress after every megabyte.
+        `passphrase` encrypts the keys. If it is None, the keys are sealed to the recovery phrases of the
+        installation. If there are no recovery phrases, the keys are left out. `tell` gets the progress after every
+        megabyte.
         """
         self._by_schedule = by_schedule
         self._data = data
@@ -139,8 +140,8 @@ class Creation:
     ) -> tuple[BackedUpFile, str, dict[int, str], KeyRows | None, list[KnownPhrase]]:
         """Add platform.db to the archive.
 
-        Also return what the manifest needs from platform.db. This is the id of the installation, the company codes
-        by company id, the keys, and the recovery phrases in use.
+        Return its entry, and the data from platform.db that the manifest needs: the id of the installation, the
+        company codes by company id, the keys, and the recovery phrases in use.
         """
         copy = self._data.path / f"{COPY}{os.getpid()}.db"  # here, because the server writes it
         for remains in self._data.path.glob(f"{COPY}*"):
@@ -186,8 +187,8 @@ class Creation:
 
 @contextmanager
 def _log_failures(what: str) -> Iterator[None]:
-    """Log an OSError in the `with` block as a warning, and do not raise it. The error does not affect the backup
-    itself.
+    """Log an OSError in the `with` block as a warning, and do not raise it. The backup is complete in spite of
+    such an error.
 
     `what` is the end of the warning: it says what could not be recorded.
     """
@@ -214,8 +215,9 @@ def add_company(
 ) -> BackedUpFile:
     """Add the current content of a company's file to the archive. Return the manifest's entry for this file.
 
-    `with_progress` gets the company's code and the pieces of the file. It returns an iterator over these pieces
-    that also reports the progress. Raise SnapshotLost, StorageError, sqlite3.Error or OSError if that fails.
+    `with_progress` gets the company's code and an iterator over the pieces of the file. It returns an iterator
+    over the same pieces that also reports the progress. Raise SnapshotLost, StorageError, sqlite3.Error or OSError
+    if that fails.
     """
     name = f"companies/{owner.company_id}.db"
     with source.state(data.path / name, owner) as state:
@@ -236,7 +238,7 @@ def add_company(
 
 def release_after(pieces: Iterable[bytes], state: State) -> Iterator[bytes]:
     """Yield the pieces of a snapshot, and end the snapshot after the last piece. Raise SnapshotLost if the
-    snapshot was lost before.
+    snapshot has ended too early.
     """
     yield from pieces
     state.end()

@@ -1,7 +1,7 @@
-"""The secrets in an archive: encrypted with a passphrase, or sealed to recovery phrases.
+"""Encrypts the secrets in an archive with a passphrase, or seals them to recovery phrases.
 
-The functions accept a passphrase or a recovery phrase as `given`. The words of a recovery phrase have a checksum,
-so a passphrase is hardly ever mistaken for a recovery phrase.
+The parameter `given` is a passphrase or a recovery phrase. The words of a recovery phrase have a checksum, so a
+passphrase is hardly ever mistaken for a recovery phrase.
 """
 
 from collections.abc import Sequence
@@ -26,8 +26,8 @@ class Sealed(NamedTuple):
 def seal_secrets(secrets: Any, given: str | None, phrases: Sequence[KnownPhrase]) -> Sealed | None:
     """Encrypt the secrets. Return None if there is no passphrase and no recovery phrase.
 
-    `given` is a passphrase or a recovery phrase, from the user or the settings. If `given` is None, use `phrases`,
-    the recovery phrases of the installation.
+    `given` is a passphrase or a recovery phrase, from the user or the settings. If `given` is None, seal the
+    secrets to `phrases`, the recovery phrases of the installation.
     """
     if given is not None:
         phrase = phrase_in(given)
@@ -45,8 +45,8 @@ def seal_secrets(secrets: Any, given: str | None, phrases: Sequence[KnownPhrase]
 
 
 def open_secrets(content: bytes, manifest: Manifest, given: str) -> Any:
-    """Decrypt the secrets with `given`, a passphrase or a recovery phrase. Raise NotOpened if `given` is not the
-    right one.
+    """Decrypt the secrets with `given`, a passphrase or a recovery phrase. Raise NotOpened if `given` does not
+    decrypt them.
     """
     if not manifest.phrases:
         return decrypt_secrets(content, given)
@@ -63,7 +63,7 @@ def open_secrets(content: bytes, manifest: Manifest, given: str) -> Any:
 def may_open(manifest: Manifest, given: str) -> bool:
     """Return False if the archive needs a recovery phrase, but `given` is a passphrase. Otherwise return True.
 
-    The result True does not mean that `given` is the right passphrase or phrase.
+    The result True does not mean that `given` decrypts the secrets.
     """
     return not manifest.phrases or phrase_in(given) is not None
 
@@ -78,7 +78,7 @@ def check_form(content: bytes) -> None:
 
 
 def said_of(manifest: Manifest) -> str:
-    """Return how this archive protects the keys. The text continues a sentence that begins with "The keys are"."""
+    """Return how this archive protects the keys, as the end of a sentence that begins with "The keys are"."""
     if manifest.keys == "sealed":
         return "encrypted with the key file; keep a copy of the key file too"
     if manifest.keys == "left out":

@@ -1,4 +1,4 @@
-"""An estimate of the size of an archive, before it is created."""
+"""Estimates the size of an archive before it is created."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -17,7 +17,7 @@ MARGIN: Final = 1.1
 PIECES: Final = 64
 PIECE_BYTES: Final = 256 * 1024
 SHARE: Final = 0.5
-"""The assumed size of an archive if no file can be read, as a fraction of the size of the files."""
+"""The assumed size of an archive if no file can be read. It is a fraction of the size of the files."""
 
 
 def expected_bytes(files: Sequence[Path], archives: Sequence[Path]) -> int:
@@ -32,7 +32,7 @@ def expected_bytes(files: Sequence[Path], archives: Sequence[Path]) -> int:
 def _content_bytes(file: Path) -> int:
     """Return the size of the file or of its write-ahead log in bytes, whichever is larger.
 
-    Most pages in the log replace pages of the file. The sum of both sizes is therefore too large.
+    The sum of both sizes would be too large, because most pages in the log replace pages of the file.
     """
     return max(file_bytes(file), log_bytes(file))
 

@@ -1,6 +1,6 @@
-"""A few figures that describe the content of a database file, such as its numbers of rows.
+"""A few figures that describe the content of a database file, such as the number of rows of each table.
 
-A backup stores the figures in its manifest. The unpacked file must have the same figures.
+A backup stores the figures in its manifest. When the file is unpacked, wmsd checks that it has the same figures.
 """
 
 from typing import Annotated, Final
@@ -16,15 +16,15 @@ TABLES: Final = """
 """
 LAST_EVENT: Final = "SELECT seq FROM sqlite_sequence WHERE name = 'events'"
 SUM: Final = "SELECT coalesce(sum(quantity / 1000000), 0), coalesce(sum(quantity % 1000000), 0) FROM {}"
-"""A sum in two parts, because the sum over a whole ledger may be larger than SQLite's integers."""
+"""A sum in two parts, because the sum over a whole ledger may be too large for an integer of SQLite."""
 SUMMED: Final = ("stock", "stock_movements", "packaging_balances", "packaging_movements")
 
 Count = Annotated[int, Field(ge=0)]
 
 
 class Figures(BaseModel):
-    """The figures of one file. `schema_version` is the number of the last migration. `sums` has the total
-    quantities of some tables, by table. `last_change` and `last_event` are None for platform.db.
+    """The figures of one file. `schema_version` is the number of the last migration. `sums` has the sum of the
+    quantities in some tables, by table. `last_change` and `last_event` are None for platform.db.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)

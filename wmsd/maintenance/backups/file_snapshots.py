@@ -1,4 +1,4 @@
-"""The source of a backup's bytes: snapshots of files, held by the running server or by this process."""
+"""The source of the files in a backup: snapshots that the running server or this process holds."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
@@ -17,21 +17,21 @@ from wmsd.maintenance.backups.file_figures import Figures, read_figures
 from wmsd.maintenance.backups.platform_copy import KeyRows, copy_platform
 
 LONG_SECONDS: Final = 3600.0
-"""How long to wait for the server while it counts the content of a file, or copies platform.db."""
+"""How many seconds to wait for the server while it counts the content of a file, or copies platform.db."""
 
 
 class State(NamedTuple):
-    """A snapshot of a file. Either the server or this process holds it. `figures` and `release` call the process
-    that holds the snapshot.
+    """A snapshot of a file. The running server or this process holds it. `figures` and `release` do their work in
+    the process that holds the snapshot.
     """
 
     bytes: StateBytes
     figures: Callable[[], Figures]
     release: Callable[[], bool]
-    """End the snapshot. Return False if the snapshot was lost before this call, otherwise True."""
+    """Ends the snapshot. Returns False if the snapshot was already lost before this call, otherwise True."""
 
     def end(self) -> None:
-        """End the snapshot after the last byte was read. Raise SnapshotLost if the snapshot was lost before."""
+        """End the snapshot after its last byte was read. Raise SnapshotLost if the snapshot was already lost."""
         if not self.release():
             raise SnapshotLost(self.bytes.path)
 
@@ -61,7 +61,7 @@ class Source(Protocol):
 
 
 class FromServer:
-    """A source of files. The running server keeps its snapshots open."""
+    """A source whose snapshots the running server holds."""
 
     def __init__(self, loan: Loan) -> None:
         self._loan = loan
@@ -89,7 +89,7 @@ class FromServer:
             self._loan.ask("release")
 
     def _release(self) -> bool:
-        """Release the snapshot. Return False if the snapshot was lost before this call, otherwise True."""
+        """Release the snapshot. Return False if the snapshot was already lost before this call, otherwise True."""
         return bool(self._loan.ask("release"))
 
     def _figures(self) -> Figures:

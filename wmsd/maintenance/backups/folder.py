@@ -1,4 +1,4 @@
-"""The folder of the backups: the archives in it, their names and the lock."""
+"""The folder of the backups: its archives, their names, and its lock."""
 
 import contextlib
 import fcntl
@@ -17,11 +17,12 @@ from wmsd.db.engine.failures import StorageError
 NAME: Final = re.compile(r"wmsd-(\d{4}-\d{2}-\d{2}T\d{6})Z\.tar\.gz", re.ASCII)
 MOMENT: Final = "%Y-%m-%dT%H%M%S"
 OF_COMPANY: Final = re.compile(r"company-[1-9][0-9]*-.+\.tar\.gz", re.ASCII)
-"""Matches the name of a deleted company's archive."""
+"""A pattern for the name of a deleted company's archive."""
 OF_COMPANIES: Final = "archive"
 UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+", re.ASCII)
 AHEAD: Final = timedelta(days=1)
-"""How far in the future the time in an archive's name may be. A later time comes from a wrong clock."""
+"""How far in the future the time in an archive's name may be. A time beyond this limit comes from a wrong clock.
+"""
 UNFINISHED: Final = ".unfinished-"
 """The prefix of files that are being written, and of scratch folders."""
 
@@ -30,9 +31,9 @@ class BackupFolder:
     def __init__(self, path: Path, within: Path | None = None) -> None:
         """Store the paths, but create no folder yet.
 
-        `within` is `path`, or a folder above `path`. The default is `path`. Later, `locked` creates the missing
-        folders from `within` to `path`, but only if the parent of `within` exists. To require that `path` itself
-        exists, pass a file in `path` as `within`.
+        Later, `locked` creates `path` if it is missing. `within` says which folders may be missing: `within`
+        itself, which is `path` or a folder above it, and the folders from there to `path`. The parent of `within`
+        must exist. To require that `path` itself exists, pass a file in `path` as `within`.
         """
         self.path = path
         self._above = (within or path).absolute().parent
@@ -40,7 +41,7 @@ class BackupFolder:
     def archives(self) -> list[Path]:
         """Return the archives whose names have the form that wmsd gives them, the oldest first.
 
-        Archives with a time in the future come before all others.
+        An archive with a time in the future comes first, so that it does not count as the newest one.
         """
         now = datetime.now(UTC)
         return sorted(self._named(NAME), key=lambda path: (not is_of_future(path, now), path))
@@ -61,8 +62,8 @@ class BackupFolder:
         return BackupFolder(self.path / OF_COMPANIES, within=self.path)
 
     def new(self, name: str | None, moment: datetime) -> Path:
-        """Return the path of a new archive, named `name`, or by the time `moment` if `name` is None. Raise
-        StorageError if the file exists.
+        """Return the path of a new archive with the name `name`. If `name` is None, the name contains the time
+        `moment`. Raise StorageError if the file exists.
         """
         path = self.path / (name or f"wmsd-{moment.astimezone(UTC):{MOMENT}}Z.tar.gz")
         if path.exists():
@@ -71,10 +72,11 @@ class BackupFolder:
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """Lock the folder against other backups, and create the folder if it is missing. Remove what a killed
-        backup has left.
+        """Lock the folder, so that no other backup can use it. Create the folder if it is missing. Remove the
+        unfinished files of killed backups.
 
-        Raise StorageError if another backup is running here, or if the folder cannot be created or written.
+        Raise StorageError if another backup is running in this folder, or if the folder cannot be created or
+        written.
         """
         try:
             if not self._above.exists():  # if its disk is not mounted, backups would fill the data disk
@@ -121,7 +123,7 @@ def name_of_company(company_id: int, code: str, moment: str) -> str:
 
 
 def is_of_future(archive: Path, now: datetime) -> bool:
-    """Return True if the name of the archive has a time in the future, from a wrong clock."""
+    """Return True if the time in the archive's name is in the future. Such a time comes from a wrong clock."""
     moment = moment_of(archive)
     return moment is not None and moment > now + AHEAD
 
@@ -134,6 +136,8 @@ def _remove(path: Path) -> None:
 
 
 def moment_of(archive: Path) -> datetime | None:
-    """Return the time at which the archive was created, from its name, or None if the name has no time."""
+    """Return the time in the archive's name, at which the archive was created. Return None if the name has no
+    time.
+    """
     found = NAME.fullmatch(archive.name)
     return None if found is None else datetime.strptime(found[1], MOMENT).replace(tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""The installations that share a backup folder, and the data folder of each.
+"""Finds the installations that share a backup folder, and the data folder of each.
 
 A file next to the archives stores the data folder of each installation. Earlier versions did not write this file.
 """
@@ -41,7 +41,7 @@ def note_whose(folder: Path, installation: str, data: Path) -> None:
 
 
 def is_anothers(installation: str, data: Path, folder: Path) -> bool:
-    """Return True if `installation` has an existing data folder other than `data`.
+    """Return True if `installation` uses a data folder other than `data`, and this folder exists.
 
     `folder` is the backup folder with the archives of `installation`.
     """
@@ -73,7 +73,9 @@ def installations_in(folder: Path) -> Iterator[str]:
 
 
 def own_installation(data: Path) -> str | None:
-    """Return the id of the installation in `data`, or None if there is no data or the data cannot be read."""
+    """Return the id of the installation whose data folder is `data`. Return None if there is no data or it cannot
+    be read.
+    """
     made = read_record(data).made
     return installation_of(DataFolder(data)) if made is None else made.installation
 

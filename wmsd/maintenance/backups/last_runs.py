@@ -1,6 +1,6 @@
-"""The results of the last scheduled backup and of the last verification, and whether these backups still exist.
+"""Stores the results of the last scheduled backup and of the last verification, in a file in the data folder.
 
-The results are stored in a file in the data folder, for the health checks and `wmsd status`.
+The health checks and `wmsd status` use them, and check whether these backups still exist.
 """
 
 import os
@@ -27,10 +27,10 @@ class MadeBackup(NotedBackup):
     seconds: float
     installation: str
     directory: str | None = None
-    """The working directory of the schedule when it created its first backup in this folder. None in older
-    records.
+    """The working directory of the schedule when it created its first backup in this folder. None in records of
+    earlier versions.
 
-    Earlier versions created backups in ./backups of their working directory by default. wmsd searches this
+    Earlier versions created backups by default in ./backups of their working directory. wmsd searches this
     directory for such backups.
     """
     left_out: list[str] = []
@@ -45,7 +45,7 @@ class VerifiedBackup(NotedBackup):
     """The working directory of the schedule when it verified the archive."""
     problems: list[str] = []
     keys: str = ""
-    """How the keys are protected in the archive, in words. Empty in older records."""
+    """A text that says how the keys in the archive are protected. Empty in records of earlier versions."""
 
 
 class FailedBackup(StoredModel):
@@ -59,7 +59,7 @@ class OtherServer(StoredModel):
     archive: str
     """The latest archive that the other server created between the last two backups of this server."""
     turns: int
-    """How many times in a row this server found an archive of the other server between two backups of its own."""
+    """How many times in a row an archive of the other server was between two backups of this server."""
 
 
 class BackupRecord(StoredModel):
@@ -74,14 +74,16 @@ class BackupRecord(StoredModel):
     """The creation times of the archives in which the verification found problems."""
 
     other_server: OtherServer | None = None
-    """None if the other server created no archive between the last two backups of this server."""
+    """The other server, or None if no other server has created an archive between the last two backups of this
+    server.
+    """
 
     def with_finding(self, made_at: str, is_whole: bool | None) -> "BackupRecord":
         """Return the record with the result of a new verification of the archive created at `made_at`. Earlier
         results for this archive are removed.
 
-        `is_whole` says whether the archive can be restored completely. If `is_whole` is None (unknown), return the
-        record unchanged.
+        `is_whole` says whether the archive can be restored completely. If this is not known, `is_whole` is None,
+        and the record is returned unchanged.
         """
         if is_whole is None:
             return self
@@ -91,24 +93,24 @@ class BackupRecord(StoredModel):
         return self.model_copy(update={"sound": sound[-MOST_NOTED:], "faulty": faulty[-MOST_NOTED:]})
 
     def there(self, settings: Backup) -> "BackupRecord":
-        """Return the record with the current paths of the last backup (`made`) and of the last verified archive
-        (`proven`).
+        """Return the record with the paths at which the last backup (`made`) and the last verified archive
+        (`proven`) are now.
 
-        `made` or `proven` is None if its archive no longer exists. An archive in which the verification found
-        problems stays in `proven`. Call this method on a thread, because it reads the disk.
+        Each is None if its archive no longer exists. `proven` may be an archive in which the verification found
+        problems. Call this method on a thread, because it reads the disk.
         """
         made, proven = _there(settings, self.made), _there(settings, self.proven)
         return self.model_copy(update={"made": made, "proven": proven})
 
 
 def read_record(data: Path) -> BackupRecord:
-    """Return the record of the data folder, or an empty record if none can be read."""
+    """Return the record that is stored in the data folder, or an empty record if no record can be read."""
     return read_json_file(data / FILE, BackupRecord())
 
 
 def change_record(data: Path, change: Callable[[BackupRecord], BackupRecord]) -> BackupRecord:
-    """Read the record, change it, write it and return it, under a lock against simultaneous commands and
-    schedules. Raise OSError if that fails.
+    """Read the record, change it with `change`, write it and return it. A lock keeps other commands and schedules
+    from changing the record at the same time. Raise OSError if the record cannot be written.
     """
     with folder_lock(data):
         record = change(read_record(data))
@@ -117,10 +119,8 @@ def change_record(data: Path, change: Callable[[BackupRecord], BackupRecord]) ->
 
 
 def made_elsewhere(settings: Backup, record: BackupRecord) -> Path | None:
-    """Return the recorded path of the last scheduled backup if the backup is only in a previous backup folder.
-    Otherwise return None.
-
-    The backup folder in `settings` may have been changed after the backup.
+    """Return the recorded path of the last scheduled backup if this backup is in another folder than `settings`
+    name, because the setting was changed later. Otherwise return None.
     """
     made = record.made
     if made is None or record.there(settings).made is not None or is_in_folder(settings, made):
@@ -148,7 +148,7 @@ def here() -> str | None:
 
 
 def is_in_folder(settings: Backup, noted: NotedBackup) -> bool:
-    """Return True if the recorded path of `noted` is directly in the backup folder, not in a subfolder."""
+    """Return True if the recorded path of the archive is directly in the backup folder, not in a subfolder."""
     return Path(noted.path).absolute().parent.resolve() == Path(settings.folder).resolve()
 
 
@@ -156,11 +156,11 @@ Noted = TypeVar("Noted", bound=NotedBackup)
 
 
 def _there(settings: Backup, record: Noted | None) -> Noted | None:
-    """Return `record` with the current path of its archive, or None if the archive no longer exists.
+    """Return `record` with the path at which its archive is now, or None if the archive no longer exists.
 
-    Look for the archive, by its name, in the backup folder of `settings`. An installation can move together with
-    its backups. Version 1.0.0 recorded relative paths. If the path is relative, also look at this path, and return
-    the record even if the archive is not found.
+    Look for the archive, by its name, in the backup folder of `settings`, because an installation can be moved
+    together with its backups. Version 1.0.0 recorded relative paths. If the path is relative, also look at this
+    path, and return the record even if the archive is not found.
     """
     if record is None:
         return None

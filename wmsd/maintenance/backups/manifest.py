@@ -18,10 +18,10 @@ CREDENTIALS: Final = "credentials.json.age"
 """
 FORMAT: Final = 1
 Keys = Literal["encrypted", "sealed", "left out"]
-"""How the archive contains the keys.
-
-`encrypted`: in a separate entry, encrypted with a passphrase or sealed to recovery phrases. `sealed`: in
-platform.db, sealed with the secret of the key file. `left out`: the archive does not contain the keys.
+"""How the archive contains the keys:
+- `encrypted`: in a separate entry, encrypted with a passphrase or sealed to recovery phrases.
+- `sealed`: in platform.db, sealed with the secret of the key file.
+- `left out`: not at all.
 """
 
 
@@ -44,7 +44,7 @@ class BackedUpFile(Part):
 
 
 class CompanyRecord(Part):
-    """The settings of an exported company in platform.db."""
+    """The settings of an exported company, as they are stored in platform.db."""
 
     name: str
     operator_code: str | None
@@ -57,15 +57,15 @@ class CompanyRecord(Part):
 
 
 class SealedTo(Part):
-    """A recovery phrase that opens the secrets in the archive."""
+    """A recovery phrase that can decrypt the secrets in the archive."""
 
     fingerprint: str
     created_at: str | None = None
-    """The time when the phrase was created. None if the phrase is not one of the installation's phrases, but was
-    given by the user or the settings.
+    """The time when the phrase was created. None if the installation does not know the phrase, because the user or
+    the settings gave it.
     """
     checked_at: str | None = None
-    """The last time when a user typed the phrase before the archive was created. None if that is not known."""
+    """When a user last typed the phrase, as known when the archive was created. None if that is not known."""
 
 
 class LeftOut(Part):
@@ -84,19 +84,19 @@ class Manifest(Part):
     began_at: str
     seconds: float
     by_schedule: bool = True
-    """Whether a schedule created the archive. The settings backup.keep_… delete only archives of a schedule."""
+    """Whether a schedule created the archive. The settings backup.keep_… apply only to archives of a schedule."""
     keys: Keys
     keys_at: int | None = None
     """The offset of the entry with the encrypted keys."""
     phrases: list[SealedTo] = []
-    """The recovery phrases that open the keys. Empty if a passphrase opens them."""
+    """The recovery phrases that can decrypt the keys. Empty if a passphrase encrypted them."""
     files: list[BackedUpFile]
     left_out: list[LeftOut] = []
     company: CompanyRecord | None = None
     """The exported company, or None in a backup of the installation."""
     is_final: bool = False
-    """Whether nothing was written to the company after the export: the company was deleted, or was frozen for a
-    move.
+    """Whether the export contains the company's last state. This is true if the company was deleted, or frozen for
+    a move.
     """
 
     @property
@@ -114,7 +114,7 @@ class Manifest(Part):
 
 
 def brings_back(archive: Path) -> str:
-    """Return the sentence that says how to import the archive of one deleted or exported company."""
+    """Return a sentence that says how to import the archive of one deleted or exported company."""
     return f"`wmsd company import {shlex.quote(str(archive.absolute()))}` imports the company again."
 
 

@@ -1,4 +1,4 @@
-"""Records which backup folders are on a separate disk, to detect later that the disk is not mounted.
+"""Records which backup folders are on a separate disk, so that wmsd notices later if the disk is not mounted.
 
 If the disk is not mounted, its mount point is an empty folder on another disk. A backup in this folder can fill
 the disk of the data, and is lost together with the data.
@@ -23,13 +23,13 @@ STAYING: Final = "If you no longer use that disk, name another folder in backup.
 
 
 class _Kept(StoredModel):
-    """The recorded mount points, by backup folder. The newest record is last."""
+    """The recorded mount points, by backup folder. The last item is the newest."""
 
     mounts: dict[str, str] = {}
 
 
 def check_mounted(data: Path, folder: BackupFolder) -> None:
-    """Raise StorageError if the folder was on a disk that is not mounted now."""
+    """Raise StorageError if the folder was on a separate disk that is not mounted now."""
     if mount := missing_mount(data, folder):
         raise StorageError(
             NOT_THERE.format(file=folder.path.resolve(), mount=mount)
@@ -47,7 +47,7 @@ def missing_mount(data: Path, folder: BackupFolder) -> str | None:
 
 
 def note_mounted(data: Path, folder: BackupFolder) -> None:
-    """Note the mount point of a backup folder. Call this function after each backup. Raise OSError if that
+    """Record the mount point of a backup folder. Call this function after each backup. Raise OSError if that
     fails.
     """
     place = folder.path.resolve()

@@ -21,13 +21,13 @@ class Content(NamedTuple):
     names: frozenset[str]
     """The codes of the companies in the backup, and `platform.db`."""
     lacks: tuple[str, ...]
-    """The codes of the companies that could not be saved."""
+    """The codes of the companies that are missing in the backup, because they could not be saved."""
     made_at: str
 
 
 class BackupsIn(NamedTuple):
-    """A backup folder. Code that opens a data folder gets this object. So an error about a lost platform.db can
-    name the newest backup.
+    """A backup folder, for the code that opens a data folder. An error about a lost platform.db can then name the
+    newest backup.
     """
 
     folder: Path
@@ -40,10 +40,10 @@ def newest_with(data: Path, folder: Path, name: str = PLATFORM_FILE, installatio
     """Return the path of the newest backup that contains `name`, quoted for the shell.
 
     `name` is a company code or `platform.db`. A backup with known problems is returned only if there is no other.
-    If no backup contains `name`, return the placeholder UNKNOWN.
+    If no backup contains `name`, return the placeholder UNKNOWN. Also return UNKNOWN if several installations
+    share the folder, and it is not known which of them uses `data`.
 
-    Also return UNKNOWN if several installations share the folder, and nobody knows which one owns `data`. The id
-    of the installation is `installation`, or else comes from the record in `data`.
+    `installation` is the id of the installation. If it is None, use the id in the backup record of `data`.
     """
     known, faulty = _known(data, folder, installation), read_record(data).faulty
     having = [each for each in known if name in each[1].names]
@@ -54,7 +54,7 @@ def newest_with(data: Path, folder: Path, name: str = PLATFORM_FILE, installatio
 def brings_data_back(data: Path, folder: Path) -> str:
     """Return sentences that say how to restore lost data from the backups in `folder`.
 
-    Return "" if no backup in the folder can belong to the data folder `data`.
+    Return "" if `folder` has no backup that can belong to the data folder `data`.
     """
     others = _of_others(data, folder)
     archives = [each for each in BackupFolder(folder).archives() if each not in others]
@@ -79,8 +79,8 @@ def brings_data_back(data: Path, folder: Path) -> str:
 def _known(data: Path, folder: Path, installation: str | None = None) -> list[tuple[Path, Content]]:
     """Return the backups of the installation, the newest first.
 
-    The id of the installation is `installation`, or else comes from the record in `data`. If the id is unknown,
-    return all backups except those of other data folders.
+    `installation` is the id of the installation. If it is None, use the id in the backup record of `data`. If the
+    id is still unknown, return all backups except those that belong to other data folders.
     """
     made = read_record(data).made
     own = installation or (made.installation if made else None)
@@ -91,9 +91,9 @@ def _known(data: Path, folder: Path, installation: str | None = None) -> list[tu
 
 
 def _of_others(data: Path, folder: Path) -> set[Path]:
-    """Return the backups of installations that have another data folder than `data`.
+    """Return the backups of installations that use another data folder than `data`.
 
-    Return an empty set if the data folder and the backup folder are by mistake one folder.
+    Return an empty set if `data` and `folder` are the same folder, which is a user's mistake.
     """
     from wmsd.maintenance.backups.installations import is_anothers  # imported here like `read_manifest`
 
@@ -118,8 +118,9 @@ def _are_of_several(backups: list[tuple[Path, Content]]) -> bool:
 
 @lru_cache(maxsize=MOST_READ)
 def _content(path: Path, changed: int) -> Content:
-    """Read the content of an archive. The result is cached: many errors may name a backup, and a large manifest
-    takes long to read.
+    """Read the content of an archive. `changed` is the modification time of the file.
+
+    The result is cached, because many errors may name a backup, and a large manifest takes long to read.
     """
     from wmsd.maintenance.backups.archive import read_manifest  # imported here: few commands need it
 

@@ -1,7 +1,7 @@
 """Detects another server that creates scheduled backups of this installation in the same folder.
 
-If there is one, two machines serve copies of the same data. Each machine receives changes that the other does not
-have.
+If there is one, two machines serve copies of the same data, and each machine receives changes that the other does
+not have.
 
 The sign is an archive of another server between two archives of this server. If this happens once, the data may
 only have been moved to another machine and back. If it happens twice in a row, another server certainly exists.
@@ -27,14 +27,14 @@ REMEDY: Final = (
 
 
 def other_server_of(record: BackupRecord) -> OtherServer | None:
-    """Return the other server if it is certain that it exists. Otherwise return None."""
+    """Return the other server if it certainly exists. Otherwise return None."""
     other = record.other_server
     return other if other is not None and other.turns >= TURNS else None
 
 
 def between(folder: BackupFolder, record: BackupRecord, previous: Path | None, made: Path) -> OtherServer | None:
-    """Return the other server if it created archives in `folder` between `previous` and `made`. Otherwise return
-    None.
+    """Return the other server if it has created archives in `folder` between `previous` and `made`. Otherwise
+    return None.
 
     `previous` and `made` are the last two backups of this server. Raise OSError if the folder cannot be read.
     """

@@ -1,6 +1,6 @@
-"""A copy of platform.db without sessions, links and keys, and the keys themselves.
+"""Copies platform.db without its sessions, links and keys, and returns the keys separately.
 
-The keys sign tokens and seal credentials.
+The keys sign tokens and encrypt credentials.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ NAMES: Final = ", ".join(f"'{name}'" for name in KEY_SECRETS)
 SIGNING_KEYS: Final = "SELECT kid, secret, created_at FROM signing_keys ORDER BY position"
 SECRETS: Final = f"SELECT name, value FROM secrets WHERE name IN ({NAMES})"
 WITHOUT_OPEN_DOORS: Final = ("DELETE FROM sessions", "DELETE FROM invitations")
-"""The statements that delete sessions and one-time links from a copy. A restore of the copy must not make them
+"""The statements that delete sessions and one-time links from a copy. Otherwise restoring the copy would make them
 valid again.
 """
 WITHOUT_KEYS: Final = ("DELETE FROM signing_keys", f"DELETE FROM secrets WHERE name IN ({NAMES})")
@@ -54,7 +54,7 @@ def read_keys(tx: Transaction) -> KeyRows:
 
 
 def put_keys(platform: Path, keys: KeyRows) -> None:
-    """Put the keys into a copy of platform.db, in place of any keys in it.
+    """Put the keys into a copy of platform.db. Existing keys in the copy are deleted.
 
     Raise StorageError if the keys are not valid, and sqlite3.Error if the copy cannot be written.
     """
@@ -71,8 +71,8 @@ def put_keys(platform: Path, keys: KeyRows) -> None:
 
 
 def put_phrases(platform: Path, phrases: Sequence[KnownPhrase]) -> None:
-    """Replace the recovery phrases in a copy of platform.db by `phrases`, the oldest first. A phrase that was
-    replaced after the copy was created must not become valid again.
+    """Replace the recovery phrases in a copy of platform.db by `phrases`, the oldest first. So a phrase that was
+    replaced after the copy was created does not become valid again.
 
     Raise StorageError or sqlite3.Error if that fails.
     """

@@ -1,5 +1,5 @@
-"""The known facts about the installation that a restore replaces. They come from its platform.db, and from later
-backups in the folder of the archive.
+"""Collects the known facts about the installation that a restore replaces. They come from its platform.db, and
+from later backups in the folder of the archive.
 """
 
 from collections import defaultdict
@@ -49,8 +49,8 @@ def installation_before(data: DataFolder) -> Installed | None:
 def later_marks(archive: Path, manifest: Manifest) -> dict[int | None, list[HighWaterMark]]:
     """Return the high-water marks of the companies' files in later backups, by company id.
 
-    A later backup is in the folder of `archive`, comes from the same installation, and began after `manifest`.
-    Skip backups that cannot be read.
+    These backups are in the folder of `archive`, come from the same installation, and are newer than the one with
+    `manifest`. Skip backups that cannot be read.
     """
     files = archive.absolute().parent.glob("*.tar.gz")
     newest = sorted(files, key=lambda path: path.stat().st_mtime, reverse=True)[:MOST_READ]

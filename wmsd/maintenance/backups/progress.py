@@ -1,4 +1,4 @@
-"""The progress of the work on a backup, for the waiting user."""
+"""The progress of work on a backup, which is shown to the waiting user."""
 
 from collections.abc import Callable
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""The restore of a backup, of everything or of one company. Replaced files are kept.
+"""The restore of a backup, either of everything or of one company. The replaced files are kept.
 
 First, every file is unpacked next to the data and compared with the manifest. It is also examined, unless a
 verification has already examined this archive. Only after that are the files moved to their places, all or none
@@ -45,18 +45,19 @@ class Restored(NamedTuple):
     replaced: Path | None
     """The folder with the previous files, or None if there were no files."""
     missing: dict[str, Missing]
-    """What each company wrote after the backup and has now lost, by company code. Companies with unknown losses
-    are left out.
+    """What each company wrote after the backup, which is now lost, by company code. A company is left out if its
+    loss is not known.
     """
     not_in_backup: list[str]
-    """The files of companies that are not in the backup. They were moved to the folder `replaced`."""
+    """The files of companies that are not in the backup. The restore has moved them to the folder `replaced`."""
     shut_out: RevokedAccess
-    """The access that was revoked after the backup, such as tokens. The restore has revoked this access again.
+    """Access that was revoked after the backup, such as tokens. The restored data did not know this, so the
+    restore has revoked the access again.
     """
     keys: str
     """How the installation got its keys: a key of `KEYS_FROM`."""
     access_unknown_after: str | None
-    """The time of the backup if nobody knows which access was revoked after it. Otherwise None."""
+    """The time of the backup if it is not known which access was revoked after it. Otherwise None."""
 
 
 class Restore:
@@ -73,7 +74,7 @@ class Restore:
     ) -> None:
         """Read the manifest of the archive. Raise StorageError if the file is not a backup.
 
-        `anyway`: restore although the examination finds problems. `new_keys`: create new keys, because the keys in
+        `anyway`: restore even if the examination finds problems. `new_keys`: create new keys, because the keys in
         the archive cannot be decrypted. `nothing_after`: the user says that nothing was written after the backup
         was created.
         """
@@ -93,11 +94,15 @@ class Restore:
 
     @cached_property
     def _known(self) -> Installed | None:
-        """The installation in the folder. Read this property only while no other process changes the folder."""
+        """The installation that is now in the data folder, or None. Read this property only while no other process
+        changes the folder.
+        """
         return installation_before(self._data)
 
     def _check_is_backup(self) -> None:
-        """Raise StorageError if the archive exports a company that this installation does not have."""
+        """Raise StorageError if the archive is the export of a company, and this installation does not have the
+        company.
+        """
         if self.manifest.company is None:
             return
         known = self._known
@@ -168,14 +173,14 @@ class Restore:
 
     @property
     def puts_aside(self) -> bool:
-        """Whether the restore replaces any existing file."""
+        """Whether the restore moves existing files to another folder."""
         return any((self._data.path / file.path).exists() for file in self.manifest.files) or bool(
             self._files_not_in_backup()
         )
 
     def written_after(self, files: list[BackedUpFile]) -> dict[str, int]:
-        """Return how many events each company wrote after the backup, by company code. Leave out companies that
-        wrote none.
+        """Return how many events each company wrote after the backup, by company code. Companies that wrote no
+        events are left out.
 
         The numbers come from the files in the data folder, as far as these files can be read.
         """
@@ -186,12 +191,14 @@ class Restore:
         }
 
     def _numbers(self, file: BackedUpFile) -> Numbers:
-        """Return the last ids and other numbers of the company, as far as the data folder shows them."""
+        """Return the numbers that the company has used up to now, such as its last ids. They come from its file in
+        the data folder and from its high-water mark.
+        """
         mark = None if self._known is None else self._known.marks.get(file.company_id or 0)
         return numbers_of(self._data.path / file.path, mark)
 
     def everything(self) -> Restored:
-        """Restore everything.
+        """Restore all files of the backup.
 
         Raise StorageError or OSError if that fails. A failed restore changes nothing, except if the error is
         SwapUnfinished.
@@ -282,8 +289,8 @@ class Restore:
     def _unpacked_into(self) -> Iterator[Path]:
         """Create a folder in the data folder for the unpacked files, and remove it at the end.
 
-        First finish an earlier restore that was interrupted, and remove the unpacked files that a killed restore
-        has left.
+        First finish an earlier restore that was interrupted. Then remove the unpacked files of a restore that was
+        killed.
         """
         folder = self._data.path / UNPACKED
         finish_swap(self._data.path)  # an earlier restore may still need its unpacked files
@@ -329,8 +336,8 @@ class Restore:
     def _keys(self, platform: Path) -> str:
         """Put the keys into the restored platform.db. Return where the keys come from, as a key of `KEYS_FROM`.
 
-        If the replaced platform.db can be read, its keys are used. An older key from the backup may have been
-        revoked since, and must not become valid again. Raise StorageError if the passphrase is wrong.
+        If the replaced platform.db can be read, its keys are used. The keys in the backup are older: some of them
+        may have been revoked, and must not become valid again. Raise StorageError if the passphrase is wrong.
         """
         known = self._known
         if known is not None and known.keys["secrets"]:
@@ -356,8 +363,8 @@ class Restore:
         return begin_epoch(restored, "restore", numbers, timestamps.from_text(self.manifest.began_at))
 
     def _note_restore(self, platform: Path, shut_out: RevokedAccess, keys: str) -> str | None:
-        """Record the restore in the restored platform.db. wmsd creates the list of tasks when it first opens this
-        file.
+        """Record the restore in the restored platform.db. When wmsd first opens this file, it creates a list of
+        tasks for the admin.
 
         Return the time of the backup if it is not known which access was revoked after the backup. Otherwise
         return None.
@@ -369,8 +376,8 @@ class Restore:
         return note_restore(platform, None, self.manifest.began_at)
 
     def _files_not_in_backup(self) -> list[str]:
-        """Return the companies' files that are not in the backup. A file that the backup could not read stays in
-        its place.
+        """Return the companies' files that are in the data folder but not in the backup. Leave out companies whose
+        files the backup could not read: their files stay in their places.
         """
         known = {file.path for file in self.manifest.files}
         known |= {f"companies/{each.company_id}.db" for each in self.manifest.left_out}
@@ -389,9 +396,12 @@ def put_company(
 ) -> Missing | None:
     """Replace a company's file by an unpacked file from a backup. No process may have the replaced file open.
 
-    `file`, `unpacked` and the folder `replaced` are paths relative to `data`. `as_of` is the time of the backup.
-    `mark` is the stored high-water mark of the company's file. Return what the company wrote after `as_of`, if
-    known. Raise StorageError, sqlite3.Error or OSError if that fails.
+    `file` and `unpacked` are the paths of the two files, and `replaced` is the folder for the replaced file. All
+    are relative to `data`. `as_of` is the time of the backup. `mark` is the stored high-water mark of the
+    company's file.
+
+    Return what the company wrote after `as_of`, or None if that is not known. Raise StorageError, sqlite3.Error or
+    OSError if the file cannot be replaced.
     """
     known = numbers_of(data / file, mark)
     missing = begin_epoch(data / unpacked, "restore", known, timestamps.from_text(as_of))

@@ -1,7 +1,7 @@
 """Chooses which scheduled backups of one installation to delete.
 
-A backup that cannot be restored completely does not replace a good backup. So the last good copy stays, even if
-nobody notices the damage of newer backups for weeks.
+A good backup is not deleted because of newer backups that cannot be restored completely. So the last good backup
+stays, even if nobody notices the damage of newer backups for weeks.
 """
 
 from collections.abc import Iterator, Mapping
@@ -17,9 +17,12 @@ from wmsd.maintenance.backups.manifest import Manifest
 def backups_to_delete(own: Mapping[Path, Manifest], record: BackupRecord, keep: Keep, now: datetime) -> list[Path]:
     """Return the backups that can be deleted because newer backups replace them, the oldest first.
 
-    `own` are the scheduled backups of this installation. Some backups stay whatever `keep` says: the newest, the
-    last one created, and the last one verified. For each company that a backup could not save, the newest backup
-    with that company stays too. Backups with a time in the future also stay, but they replace no other backup.
+    `own` are the scheduled backups of this installation. `keep` says how many hourly, daily and weekly backups to
+    keep.
+
+    In addition, these backups stay: the newest one, the last one created, and the last one verified. If a backup
+    could not save a company, the newest backup with this company stays. Backups with a time in the future stay
+    too, but they replace no other backup.
     """
     moments = {
         path: moment.astimezone()
@@ -37,8 +40,8 @@ def backups_to_delete(own: Mapping[Path, Manifest], record: BackupRecord, keep: 
 def _last_copies(own: Mapping[Path, Manifest], record: BackupRecord) -> Iterator[Path]:
     """Yield the backups that must stay, whatever the settings say.
 
-    The last verified backup is the one that was verified last. It may have an earlier time in its name than
-    others, because the clock may have been set back.
+    The last verified backup is the one with the latest verification. Other backups may have a later time in their
+    names, because the clock may have been set back.
     """
     proven = record.proven if record.proven and not record.proven.problems else None
     noted = {Path(each.path).name for each in (record.made, proven) if each}

@@ -1,4 +1,6 @@
-"""The backup work that is due now, from the schedule, the backup folder and the record of the last runs."""
+"""Finds out which backup work is due now. This depends on the schedule, the backup folder and the record of the
+last runs.
+"""
 
 import os
 from datetime import UTC, datetime
@@ -24,21 +26,23 @@ def is_something_due(settings: Backup, data: DataFolder) -> bool:
 
 
 def is_backup_due(settings: Backup, record: BackupRecord) -> bool:
-    """Return True if a backup is due. Only the last scheduled backup in `record` counts: other backups in the
-    folder may come from other installations.
+    """Return True if a backup is due. Only the last scheduled backup in `record` counts, because other backups in
+    the folder may come from other installations.
     """
     return is_due(settings.every, settings.time, local_now(), _made(settings, record))
 
 
 def next_backup(settings: Backup, record: BackupRecord, now: datetime) -> datetime | None:
-    """Return when the next backup is due, or None if backups are never made. `now` is in the local time of the
-    machine.
+    """Return when the next backup is due, or None if the settings schedule no backups. `now` is in the local time
+    of the machine.
     """
     return next_due(settings.every, settings.time, now, _made(settings, record))
 
 
 def _made(settings: Backup, record: BackupRecord) -> list[datetime]:
-    """Return a list with the time of the last backup, or an empty list if this backup no longer exists."""
+    """Return a list with the time of the last scheduled backup, or an empty list if this backup no longer
+    exists.
+    """
     moment = _moment_of(record.there(settings).made)
     return [] if moment is None else [moment]
 
@@ -52,7 +56,7 @@ def _moment_of(noted: NotedBackup | None) -> datetime | None:
     """Return the time of the backup, or None if its archive is not at the recorded path.
 
     Version 1.0.0 recorded relative paths. If the server now runs in another directory, it does not find these
-    archives. The schedule then creates one backup more than necessary.
+    archives. In this case, the schedule creates one additional backup.
     """
     is_seen = noted is not None and os.access(noted.path, os.F_OK)
     return timestamps.from_text(noted.at).astimezone() if noted is not None and is_seen else None

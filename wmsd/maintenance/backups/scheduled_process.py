@@ -35,7 +35,7 @@ PATIENCE_SECONDS: Final = 2.0
 
 
 class Seen(NamedTuple):
-    """The existing backups, and the verdict on them."""
+    """The existing backups, and whether they are in order."""
 
     verdict: Verdict
     made: MadeBackup | None
@@ -45,8 +45,8 @@ class Seen(NamedTuple):
 
 
 class ScheduledBackups:
-    """The starter of the scheduled backup work. `command` is `wmsd backup schedule --run`, with the program of
-    this server.
+    """Starts the scheduled backup work in a separate process. `command` is `wmsd backup schedule --run`, run with
+    the program of this server.
     """
 
     def __init__(self, command: Sequence[str], settings: Backup, data: DataFolder, clock: Clock) -> None:
@@ -59,7 +59,7 @@ class ScheduledBackups:
         """The progress of the running work, as its process reports it. Empty until the first report."""
         self._asked: asyncio.Task[None] | None = None
         self._gone: str | None = None
-        """The last check's sentence about a missing backup, or None if no backup was missing."""
+        """The sentence about a missing backup from the last check, or None if no backup was missing."""
         self._seeing: asyncio.Future[Seen] | None = None
         self._seeing_since = 0.0
 
@@ -68,7 +68,7 @@ class ScheduledBackups:
         return self._beside.is_running or (self._asked is not None and not self._asked.done())
 
     async def look(self) -> None:
-        """Start the work if it is due, and wait for its end. After a failure, wait an hour before the next
+        """If the work is due, start it and wait for its end. After a failure, wait an hour before the next
         attempt.
         """
         if self.settings.every == "never" or self._clock.monotonic() < self._not_before or self.is_running:
@@ -79,10 +79,10 @@ class ScheduledBackups:
             await self._work()
 
     def _log_missing_backup(self) -> bool:
-        """Return True if a backup has disappeared since the last check, and log the missing backup.
+        """Return True if a backup has disappeared since the last check, and log this.
 
-        If the result is True, the caller creates a new backup only at the next check. So an alert can report the
-        missing backup before the new backup solves the problem.
+        If the result is True, the caller must wait until the next check before it creates a new backup. So an
+        alert can report the missing backup before the new backup solves the problem.
         """
         gone = what_is_gone(self.settings, self.record(), local_now())
         is_new = gone is not None and gone != self._gone
@@ -137,17 +137,17 @@ class ScheduledBackups:
         return read_record(self._data.path)
 
     def verdict(self) -> Verdict:
-        """Return whether the existing backups are in order, with a sentence. Call this method on a thread, because
-        it reads the disk.
+        """Check whether the existing backups are in order, and return the result with a sentence. Call this method
+        on a thread, because it reads the disk.
         """
         return backup_verdict(self.settings, self.record(), local_now())
 
     async def seen(self) -> Seen:
-        """Return the existing backups and the verdict on them.
+        """Return the existing backups, and whether they are in order.
 
-        Anonymous callers of the health check use this method too. If the disk does not respond, such as a network
-        disk, only one thread waits for it. After at most PATIENCE_SECONDS, the caller gets the verdict that the
-        backup folder does not respond.
+        Anonymous callers of the health check use this method too, so a disk that does not respond must not block
+        many threads. Only one thread waits for the disk. After PATIENCE_SECONDS at the latest, the callers get the
+        result that the backup folder does not respond.
         """
         loop = asyncio.get_running_loop()
         if self._seeing is None or self._seeing.done():

@@ -1,4 +1,4 @@
-"""The scheduled backup work: create a backup, verify the newest one, delete old ones, run the command of the
+"""The scheduled backup work: create a backup, verify the newest one, delete old ones, and run the command in the
 settings.
 """
 
@@ -41,11 +41,11 @@ from wmsd.settings.sections.backup import Backup
 LOG = logging.getLogger("wmsd.backup")
 AFTER_SECONDS: Final = 3600.0
 ARCHIVE: Final = "ARCHIVE"
-"""The environment variable with the path of the archive, for the command that runs after the backup."""
+"""The name of the environment variable in which the command after the backup finds the path of the archive."""
 
 
 class Scheduled:
-    """One run of the scheduled work. If `now` is True, a backup is created and verified even if none is due.
+    """One run of the scheduled work. If `now` is True, create and verify a backup even if none is due.
 
     `telling` gets the name of a step, and returns the function that reports the progress of this step.
     """
@@ -104,7 +104,7 @@ class Scheduled:
         change_record(self._data.path, partial(with_last_proof, archive=archive, proof=proof, directory=here()))
 
     def _delete_old(self, record: BackupRecord) -> None:
-        """Delete old scheduled backups of this installation. A backup that cannot be read is never deleted."""
+        """Delete old scheduled backups of this installation. Backups that cannot be read stay."""
         own = {} if record.made is None else scheduled_archives(self._folder.archives(), record.made.installation)
         for path in backups_to_delete(own, record, self._settings.keep, datetime.now(UTC)):
             path.unlink()

@@ -1,8 +1,8 @@
 """The server's side of a backup: the server holds a snapshot of each file while a command copies the bytes.
 
-Copying and compressing therefore take no time from the server's process. The command needs no database connection
-to a file that the server has locked. The command sends these verbs (see `lending.py`), for one snapshot at a time:
-`hold`, `figures`, `copy_platform`, `release`.
+So copying and compressing take no time of the server's process. The command needs no database connection to a file
+that the server has locked. The command sends these verbs (see `lending.py`), for one snapshot at a time: `hold`,
+`figures`, `copy_platform`, `release`.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ class Held(NamedTuple):
 
 
 class ToPut(NamedTuple):
-    """The request of a command to put a file in place (see `put_company`)."""
+    """A command's request to put a file in place (see `put_company`)."""
 
     company_id: int
     file: str
@@ -89,7 +89,7 @@ class Holder:
             return await asyncio.to_thread(copy_platform, state, Path(path))
 
     async def _release(self, session: Session, argument: Any) -> bool:
-        """Release the snapshot. Return False if the snapshot was lost before this call, otherwise True."""
+        """Release the snapshot. Return False if the snapshot was already lost before this call, otherwise True."""
         held: Held | None = session.kept.pop(HELD, None)
         if held is None:
             return False
@@ -110,7 +110,7 @@ class Holder:
         session.ends.push_async_callback(begin_again)
 
     async def _put_company(self, session: Session, argument: Any) -> dict[str, Any] | None:
-        """Replace a company's file by an unpacked file. `argument` has the fields of `ToPut`."""
+        """Replace a company's file by an unpacked file from a backup. `argument` has the fields of `ToPut`."""
         from wmsd.maintenance.backups.restore import put_company  # imported here: a start does not need it
 
         asked = ToPut(**argument)
@@ -134,7 +134,7 @@ class Holder:
 async def _watched(state: Snapshot) -> AsyncIterator[None]:
     """During the `with` block, release the snapshot early if the write-ahead log of its file grows too long.
 
-    SQLite cannot write the log back while the snapshot is held.
+    SQLite cannot copy new pages from the log into the file while the snapshot is held.
     """
 
     async def watch() -> None:
@@ -152,11 +152,11 @@ async def _watched(state: Snapshot) -> AsyncIterator[None]:
 
 def put_company_file(folder: DataFolder, loan: Loan | None, asked: ToPut) -> Missing | None:
     """Replace a company's file by an unpacked file, for a command. Return what the company wrote after the backup,
-    if known.
+    or None if that is not known.
 
-    `loan` is the connection to the running server. If it is given, the server replaces the file. If it is None,
-    this function replaces the file, and no other process may use the folder. Raise StorageError, sqlite3.Error or
-    OSError if that fails.
+    `loan` is the connection to the running server, which then replaces the file. If it is None, this function
+    replaces the file, and no other process may use the folder. Raise StorageError, sqlite3.Error or OSError if
+    that fails.
     """
     from wmsd.maintenance.backups.previous_installation import installation_before
     from wmsd.maintenance.backups.restore import put_company

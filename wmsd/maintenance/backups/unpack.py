@@ -1,4 +1,4 @@
-"""The extraction of files from an archive, and their comparison with the manifest."""
+"""Extracts files from an archive, and compares them with the manifest."""
 
 import hashlib
 from contextlib import suppress
@@ -21,7 +21,7 @@ MOST_SECRETS_BYTES: Final = 10_000_000
 
 
 class NotWritten(StorageError):
-    """A file from an archive could not be written. The archive itself may be good."""
+    """The error if a file from an archive could not be written. The archive itself may be good."""
 
 
 def unpack_file(archive: Path, file: BackedUpFile, target: Path) -> None:
@@ -77,15 +77,15 @@ def unpacked_differences(file: BackedUpFile, unpacked: Path) -> list[str]:
 def secrets_of(archive: Path, manifest: Manifest, name: str, given: str) -> Any:
     """Return the decrypted content of the entry `name`: the keys, or the credentials of a company's webhooks.
 
-    `given` is the passphrase or the recovery phrase. Raise NotOpened if it is not the right one, and StorageError
-    if the archive has no secrets or is damaged.
+    `given` is the passphrase or the recovery phrase. Raise NotOpened if it does not decrypt the entry, and
+    StorageError if the archive has no secrets or is damaged.
     """
     return open_secrets(_sealed(archive, manifest, name), manifest, given)
 
 
 def check_secrets(archive: Path, manifest: Manifest, name: str) -> None:
-    """Raise StorageError if the secrets are missing or damaged, as far as this can be seen without opening
-    them.
+    """Raise StorageError if the secrets are missing or damaged. Without decrypting them, this finds only damage
+    that can be seen from outside.
     """
     check_form(_sealed(archive, manifest, name))
 

@@ -35,8 +35,8 @@ class Proof(NamedTuple):
     """The result of a verification.
 
     `problems` contains sentences, and is empty if the backup can be restored. `has_opened` is False if the
-    passphrase or recovery phrase did not open the secrets. The archive may still be good: another passphrase or a
-    faster machine may open the secrets.
+    passphrase or recovery phrase did not decrypt the secrets. In this case, the archive may still be good: another
+    passphrase or a faster machine may decrypt the secrets.
     """
 
     manifest: Manifest
@@ -44,14 +44,14 @@ class Proof(NamedTuple):
     problems: list[str]
     has_opened: bool = True
     are_keys_opened: bool = False
-    """Whether a passphrase or phrase has opened the secrets. If none was given, only the form of the secrets was
-    checked.
+    """Whether the secrets were decrypted with a passphrase or recovery phrase. If none was given, only the form of
+    the secrets was checked.
     """
 
     @property
     def is_whole(self) -> bool | None:
-        """Whether the backup can be restored completely, or None if the only problem is that the secrets were not
-        opened.
+        """Whether the backup can be restored completely. None if the only problem is that the secrets were not
+        decrypted.
         """
         if not self.problems:
             return True
@@ -59,7 +59,7 @@ class Proof(NamedTuple):
 
 
 def prove(archive: Path, scratch_in: Path, passphrase: str | None, tell: Tell) -> Proof:
-    """Unpack each file into a scratch folder, examine it, and compare its numbers with the manifest.
+    """Unpack each file into a scratch folder, examine it, and compare its figures with the manifest.
 
     Files are unpacked one at a time, so the disk needs space only for the largest file. Damage does not raise an
     error: it is in the `problems` of the result. Raise OSError if the scratch folder cannot be used. Raise
@@ -89,9 +89,9 @@ def files_to_unpack(
 ) -> Generator[tuple[BackedUpFile, Path], None, None]:
     """Yield each file of the archive, with a path in a scratch folder. The caller unpacks the file to this path.
 
-    The scratch folder is emptied before the next file. Close the generator at the end, so that other processes may
-    use the folder. Raise StorageError if another process uses the folder, and OSError if the folder cannot be
-    written.
+    The generator deletes the unpacked file before it yields the next one. Close the generator at the end, so that
+    other processes may use the folder. Raise StorageError if another process uses the folder, and OSError if the
+    folder cannot be written.
     """
     done = 0
     with _scratch_folder(scratch_in) as scratch:
@@ -125,9 +125,9 @@ def _scratch_folder(parent: Path) -> Iterator[Path]:
 
 
 def _why_not_opened(archive: Path, manifest: Manifest, passphrase: str | None) -> StorageError | None:
-    """Return the error that prevents the secrets from being opened, or None if they can be opened.
+    """Return the error that prevents the secrets from being decrypted, or None if they can be decrypted.
 
-    The error is NotOpened, or another StorageError if the secrets are damaged. Without a passphrase, only check
+    The error is NotOpened, or another StorageError if the secrets are damaged. If `passphrase` is None, only check
     the form of the secrets. Raise NotRead if the archive cannot be read.
     """
     if manifest.keys != "encrypted":

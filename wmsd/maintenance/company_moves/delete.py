@@ -1,9 +1,9 @@
 """The permanent deletion of a company. By default, the company's file is first written to an archive. This takes
 as long as a copy of the file, so only the command line can delete a company.
 
-An interrupted deletion loses nothing. The platform removes the company only when the archive is on the disk, or
-when the file was moved to another folder. From the first step on, nothing is written to the file. A repeated
-deletion continues where the interrupted one stopped.
+An interrupted deletion loses nothing. Before the platform removes the company, the archive must be on the disk, or
+the file must be in another folder. From the first step on, nothing is written to the file. A repeated deletion
+continues where the interrupted one stopped.
 """
 
 import json
@@ -112,7 +112,9 @@ class Deletion:
             self._loan.ask("end_company", self._company.id, LONG_SECONDS)
 
     def close_as_it_is(self) -> None:
-        """Close a file that may be damaged or missing. Raise StorageError if another process uses the file."""
+        """Close the company's file, which may be damaged or missing. Raise StorageError if another process uses
+        the file.
+        """
         is_empty = not self._file.exists() or self._file.stat().st_size == 0
         if self._loan is None and is_empty:  # opening an empty file would turn it into a database
             return
@@ -133,8 +135,8 @@ class Deletion:
         return json.dumps(rows, ensure_ascii=False, indent=1).encode()
 
     def archive(self, to: BackupFolder, subject: Subject, rows: bytes, passphrase: str | None) -> Path:
-        """Write the archive, from which `wmsd company import` can recreate the company. Raise StorageError or
-        OSError if that fails.
+        """Write the archive, and return its path. `wmsd company import` can recreate the company from this
+        archive. Raise StorageError or OSError if that fails.
         """
         moment = timestamps.for_file_name(datetime.now(UTC))
         path = to.path / name_of_company(self._company.id, self._company.code, moment)
@@ -155,7 +157,8 @@ class Deletion:
     def end(self, archive: Path | None, folder: Path | None) -> Left:
         """Remove the company from the platform, in one transaction. Return who lost access.
 
-        `archive` is the archive of the company. If `archive` is None, `folder` contains the files of the company.
+        `archive` is the archive of the company, or None. Without an archive, `folder` is the folder to which the
+        company's files were moved.
         """
         return self._on_platform(
             lambda at: at.platform.write(lambda tx: deletion_store.end(tx, self._company, archive, folder))
@@ -168,8 +171,8 @@ class Deletion:
 
 
 def left_aside(data: DataFolder, company: Company) -> list[Path]:
-    """Return the company's files in the folders `deleted-…`. Interrupted deletions without an archive have moved
-    them there.
+    """Return the company's files in the folders `deleted-…`. They were moved there by deletions without an archive
+    that were interrupted.
     """
     return sorted(data.path.glob(f"{ASIDE}-{company.id}-*/{company.id}.db"))
 
@@ -178,7 +181,7 @@ async def left_over(installation: Installation, code: str) -> tuple[list[int], b
     """Return the ids of deleted companies that still have a file. Also return whether `code` is the code of a
     deleted company.
 
-    The second value is False if no id is returned, or if a present company has this code.
+    The second value is False if no deleted company has a file, or if an existing company has this code.
     """
     ended, codes = await installation.platform.read(
         lambda tx: (deletion_store.ended(tx), companies.codes(tx).values())

@@ -30,9 +30,12 @@ MEMBERSHIPS: Final = """
     WHERE users.id IN (SELECT user_id FROM user_companies WHERE company_id = ?)
     GROUP BY users.id ORDER BY users.email
 """
-"""Selects the users of a company, each with the codes of all companies of this user."""
+"""Selects the users of a company. Each user comes with the codes of all companies that are assigned to the user.
+"""
 LEFT: Final = "user.change by company.delete"
-"""The audit action for a user who loses access because a company is deleted. The company's code follows it."""
+"""The audit action for a user who loses access because a company is deleted. In an entry, the company's code
+follows this text.
+"""
 WHO_HAD: Final = """
     SELECT users.email FROM audit JOIN users ON users.email = audit.subject
     WHERE audit.action = ? AND users.role <> 'platform-admin'
@@ -51,8 +54,8 @@ class Begun(NamedTuple):
 
 
 class Left(NamedTuple):
-    """The users who lost a deleted company, and the number of revoked tokens. Tokens that give access to other
-    companies are not revoked.
+    """The users who lost access because a company was deleted, and the number of revoked tokens. Tokens that also
+    give access to other companies are not revoked.
     """
 
     users: list[str]
@@ -104,8 +107,8 @@ def platform_rows(tx: Transaction, company: Company) -> dict[str, Any]:
 def end(tx: Transaction, company: Company, archive: Path | None = None, aside: Path | None = None) -> Left:
     """Remove the company from platform.db, and record this in the audit. Return who lost access.
 
-    `archive` is the archive of the company's file. If there is none, `aside` is the folder to which the file was
-    moved.
+    `archive` is the archive of the company's file, or None. Without an archive, `aside` is the folder to which the
+    file was moved.
     """
     revoked = token_store.leave_company(tx, company.id)
     users = _leave(tx, company)
@@ -125,7 +128,7 @@ def end(tx: Transaction, company: Company, archive: Path | None = None, aside: P
 
 
 def _leave(tx: Transaction, company: Company) -> list[str]:
-    """Record in the audit which users lose the company. Return their e-mail addresses."""
+    """Record in the audit which users lose access to the company. Return their e-mail addresses."""
     memberships = tx.rows(MEMBERSHIPS, (company.id,))
     for email, codes in memberships:
         before = {"company_codes": json.loads(codes)}

@@ -62,9 +62,9 @@ class Subject(NamedTuple):
     credentials: Credentials
     """The credentials to export. Empty if the export leaves them out."""
     phrases: list[KnownPhrase]
-    """The recovery phrases in use. Credentials are sealed to them if no passphrase is given."""
+    """The recovery phrases in use. Without a passphrase, the credentials are encrypted for these phrases."""
     is_frozen: bool
-    """Whether the company takes no changes, so that the archive has its final state."""
+    """Whether the company is frozen. A frozen company accepts no changes, so its archive has its final state."""
 
 
 class Adopted(NamedTuple):
@@ -86,7 +86,7 @@ async def subject(installation: Installation, code: str, has_passphrase: bool) -
 async def subject_of(installation: Installation, company: Company, has_passphrase: bool) -> Subject:
     """Read a company for export. Raise an error if its file cannot be read.
 
-    Without a passphrase, the credentials are sealed to the recovery phrases. If there is no recovery phrase
+    Without a passphrase, the credentials are encrypted for the recovery phrases. If there is no recovery phrase
     either, the credentials are left out.
     """
     credentials: Credentials = []
@@ -155,13 +155,13 @@ def check_free(path: Path) -> None:
 
 
 class Arrival(NamedTuple):
-    """A company in an archive or a copy, unpacked and examined."""
+    """A company that was unpacked from an archive or copied, and then examined."""
 
     file: Path
     record: CompanyRecord
     origin: Owner
     credentials: Credentials | None
-    """None if the archive has no credentials, or there is no passphrase to open them."""
+    """None if the archive has no credentials, or if no passphrase was given to open them."""
     came: companies.CameFrom
     as_of: datetime | None = None
     """The time of the export, or None for a copy."""
@@ -200,13 +200,13 @@ def arrival_from_archive(archive: Path, data: DataFolder, passphrase: str | None
 
 
 def company_name(origin: Owner) -> str:
-    """Return a name that identifies the company across installations, independent of its code."""
+    """Return a name of the company that is the same in every installation, even if the company's code changes."""
     return f"{origin.installation}/{origin.company_id}"
 
 
 async def here_already(installation: Installation, origin: Owner) -> list[str]:
-    """Return the codes of all companies in this installation that come from the company `origin`: this company
-    itself, and imports of it.
+    """Return the codes of all companies in this installation that come from `origin`: the original company itself,
+    and its imports.
     """
 
     def look(tx: Transaction) -> list[str]:
@@ -217,13 +217,13 @@ async def here_already(installation: Installation, origin: Owner) -> list[str]:
 
 
 class HadOperator(NamedTuple):
-    """The operator of a company in the installation that exported the company."""
+    """The operator that a company had in the installation that exported the company."""
 
     code: str
     is_here: bool
     """Whether this installation has an operator with this code."""
     is_same: bool
-    """Whether the operator with this code is certainly the company's previous operator. It is False if the archive
+    """Whether this installation's operator with this code is certainly the same operator. False if the archive
     comes from another installation.
     """
 
@@ -249,8 +249,9 @@ def _check_schema(archive: Path, manifest: Manifest, file: BackedUpFile) -> None
 
 @contextmanager
 def scratch(data: DataFolder, what: str = "") -> Iterator[Path]:
-    """Create a folder in the data folder that is removed at the end. If one process needs several folders, each
-    has a different `what`.
+    """Yield a new folder in the data folder, and remove the folder at the end.
+
+    If a process needs several folders at the same time, it must pass a different `what` for each.
     """
     folder = data.path / f"{UNPACKED}-{what and f'{what}-'}{os.getpid()}"
     shutil.rmtree(folder, ignore_errors=True)

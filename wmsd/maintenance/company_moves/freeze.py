@@ -72,8 +72,8 @@ class Freezer:
         return Freeze(done.since, done.was_already)._asdict()
 
     async def _given_up(self, session: Session, argument: Any, done: actions.Frozen) -> str:
-        """Undo the failed freeze `done`, unless the company was already frozen before. Return a sentence that says
-        whether the company is still frozen.
+        """Undo the failed freeze `done`. If the company was already frozen before, leave it frozen. Return a
+        sentence that says whether the company is still frozen.
         """
         if done.was_already:
             return f"{done.company.code} is still frozen."
@@ -93,7 +93,8 @@ class Freezer:
     async def _drain(self, company: Company) -> None:
         """Wait until no running work can write to the company's file.
 
-        Raise StorageError if that takes too long. Also raise the error if the last writes of this work fail.
+        Raise StorageError if that takes too long. At the end, commit an empty write, and raise its error if it
+        fails.
         """
         until = time.monotonic() + DRAIN_SECONDS
         while (what := self._under_way(company)) is not None:

@@ -39,7 +39,7 @@ LISTED: Final = {
     "receptions": "/api/receptions",
     "returns": "/api/returns",
 }
-"""The tables whose records can also be counted through the API, and the API path of each list."""
+"""The tables whose records the API can count too. The value is the API path of the list."""
 COUNTED: Final = (*LISTED, "clients", "partners", "warehouses", "stock_movements", "packaging_movements")
 
 
@@ -49,7 +49,9 @@ class User(NamedTuple):
     abilities: list[str]
     """The abilities of a member. Empty for the other roles, whose abilities depend on the role alone."""
     has_company: bool
-    """Whether the company was assigned to the user. Platform admins may use every company without this."""
+    """Whether the company was assigned to the user. Platform admins may use every company, even if it is not
+    assigned to them.
+    """
 
     @property
     def may_use(self) -> bool:
@@ -77,7 +79,8 @@ class Standing(NamedTuple):
     """How many API requests for the company have been counted."""
     last_event: str | None
     knows_event: bool
-    """Whether the company has the event that the caller of `company_state` named. True if the caller named none.
+    """Whether the company has the event that the caller of `company_state` asked for. True if the caller asked for
+    no event.
     """
     counts: dict[str, int]
     """The number of records, by table."""
@@ -86,7 +89,8 @@ class Standing(NamedTuple):
 
 
 async def company_state(installation: Installation, code: str, event: str | None = None) -> Standing:
-    """Read the state of the company. `event` is the id of an event that the company should have.
+    """Read the state of the company. `event` is the id of an event, to find out whether the company has this
+    event.
 
     Raise Problem (404) if the company does not exist, and Problem (503) if its file cannot be used.
     """
@@ -115,5 +119,5 @@ def _in_file(tx: Transaction, event: str | None) -> tuple[str | None, bool, dict
 
 
 async def came_here(installation: Installation, origin: str) -> list[str]:
-    """Return the codes of the companies that were imported from this company, the last import last."""
+    """Return the codes of the companies that were imported from the company `origin`, the last import last."""
     return await installation.platform.read(lambda tx: store.came_from(tx, origin))

@@ -47,7 +47,8 @@ OF_KEYS: Final = {
     LOST_ON_PURPOSE: FindingKind("recovery-phrase-declined", "warning", LOST_ON_PURPOSE, CREATE),
     NOT_CHECKED: FindingKind("recovery-phrase-not-checked", "warning", NOT_CHECKED, CHECK),
 }
-"""The kinds of findings about the keys. Each key is the `pattern` of a `Protection`."""
+"""The kinds of findings about the protection of the keys. The dictionary's key is the `pattern` of a `Protection`.
+"""
 KINDS: Final = (NO_BACKUP, NOT_MOUNTED, IN_DATA, TWO_SERVERS, *OF_KEYS.values())
 
 

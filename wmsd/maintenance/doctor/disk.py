@@ -16,9 +16,13 @@ from wmsd.maintenance.doctor.file_systems import FileSystem
 from wmsd.maintenance.doctor.situation import Situation
 
 NETWORKED: Final = ("nfs", "cifs", "smb", "9p", "afs", "ceph", "gluster", "fuse", "virtiofs", "vboxsf", "davfs")
-"""The prefixes of the types of file systems whose locks and shared memory are not reliable for SQLite."""
+"""Prefixes of the names of file system types. SQLite cannot rely on the locks and the shared memory of these file
+systems.
+"""
 LOCAL: Final = ("fuseblk",)
-"""Types of local file systems that begin like a type in `NETWORKED`. For example, NTFS has the type `fuseblk`."""
+"""Types of local file systems whose names begin with a prefix in `NETWORKED`. For example, NTFS has the type
+`fuseblk`.
+"""
 LAYERED: Final = ("overlay", "aufs")
 IN_MEMORY: Final = ("tmpfs", "ramfs", "devtmpfs")
 LEAST_FREE_FILES: Final = 1000

@@ -47,8 +47,8 @@ class Report:
 
 
 def _older(tx: Transaction, mark: HighWaterMark | None) -> Iterator[Difference]:
-    """Yield a difference if the file lacks the last change that platform.db has recorded (`mark`). In this case,
-    the file is an older copy.
+    """Yield a difference if the file lacks the last change that platform.db has recorded as `mark`: the file is an
+    older copy.
     """
     with suppress(*UNREADABLE):
         if mark is not None and (found := read_mark(tx)).last_change < mark.last_change:
@@ -70,11 +70,11 @@ class Examination:
         self._folder = folder
         self._borrow = borrow
         self._installation: str | None = None
-        """The id of the installation in its files. None until it is known."""
+        """The installation's id, as its files contain it. None until it is known."""
         self.marks: dict[int, HighWaterMark] = {}
         """The high-water marks of the companies' files in `platform.db`, by company id."""
         self.codes: dict[int, str] | None = None
-        """The companies' codes by id. None before `companies` reads them, and also if they cannot be read."""
+        """The companies' codes by id. None until `companies` has read them, or if they cannot be read."""
 
     @property
     def is_beside_a_server(self) -> bool:

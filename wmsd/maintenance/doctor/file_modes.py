@@ -100,8 +100,8 @@ def findings(at: Situation) -> Found:
 
 
 def findings_of_secrets(at: Situation) -> Found:
-    """Find the files with secrets that other users may read. The settings name these files. The configuration file
-    is included if it contains a client secret.
+    """Find files with secrets that other users may read: the files that the settings name, and the configuration
+    file if it contains a client secret.
     """
     paths = [*secret_files(at.settings)]
     if at.config_file is not None and any(each.client_secret for each in at.settings.sign_on.providers):
@@ -114,7 +114,7 @@ def _open(
 ) -> Found:
     """Yield a finding of this `kind` for each path that other users can use.
 
-    Other users can use a path if they can reach it, and if it has at least one of the mode bits `rights`. `facts`
+    These are the paths that other users can reach and that have at least one of the mode bits `rights`. `facts`
     are values for the finding's sentence.
     """
     for path in paths:
@@ -123,7 +123,7 @@ def _open(
 
 
 def _above(at: Situation) -> Found:
-    """Find the folders above the data and the backups that other users can change."""
+    """Find the parent folders of the data folder and of the backup folder that other users can change."""
     reported: set[Path] = set()
     for folder in (at.data, at.backups):
         for above in folder.resolve().parents if _mode(folder) else ():
@@ -133,8 +133,8 @@ def _above(at: Situation) -> Found:
 
 
 def _backups(at: Situation) -> Found:
-    """Find the backup folders that other users can change. A backup folder in the data folder is reported with the
-    data folder.
+    """Find the backup folders that other users can change. Leave out backup folders in the data folder, because
+    the check of the data folder already covers them.
     """
     folder, known = BackupFolder(at.backups), {each.resolve() for each in _folders(at.data)}
     has = {folder.path: folder.archives(), folder.of_companies().path: folder.of_companies().companies()}
@@ -143,7 +143,7 @@ def _backups(at: Situation) -> Found:
 
 
 def _rights(folder: Path) -> int:
-    """Return the mode bits that allow other users to remove the owner's files from the folder.
+    """Return the mode bits with which other users could remove the owner's files from the folder.
 
     In a folder with the sticky bit, such as /tmp, users can remove only their own files. Return 0 for such a
     folder.

@@ -27,7 +27,7 @@ class FileSystem(NamedTuple):
 
     @property
     def has_modes(self) -> bool:
-        """Whether chmod changes who may use a file."""
+        """Whether the file system has separate permissions for each file, which chmod can change."""
         return not self.type.startswith(WITHOUT_MODES)
 
 
@@ -50,8 +50,8 @@ def file_system_of(path: Path) -> FileSystem:
 def type_of(place: Path, mounts: str) -> str:
     """Return the type of the file system that contains the folder `place`, such as ext4.
 
-    `mounts` is the text of /proc/self/mountinfo. The mount with the longest path above the folder counts. If
-    several mounts have this path, the last one counts.
+    `mounts` is the text of /proc/self/mountinfo. The folder is in the mount with the longest path above the
+    folder. If several mounts have this path, the folder is in the last one.
     """
     found, longest = UNKNOWN, -1
     for line in mounts.splitlines():

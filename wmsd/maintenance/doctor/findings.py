@@ -59,8 +59,8 @@ def certificate_findings_at(at: Situation) -> Found:
 
 
 class Group(NamedTuple):
-    """Kinds of findings that belong together, and the functions that find them. `measures` takes longer than
-    `look`, so only a complete examination calls `measures`.
+    """Kinds of findings that belong together, and the two functions that find them. `measures` is slower than
+    `look`, so wmsd calls it only for a complete examination.
     """
 
     title: str
@@ -93,8 +93,8 @@ BEFORE_START: Final = (
     Group("Permissions", file_modes.KINDS, file_modes.findings_of_secrets),
     Group("Certificate", certificates.KINDS, certificate_findings_at),
 )
-"""The checks for problems that prevent a server from starting, or from doing what the settings say. The data
-folder need not exist.
+"""The checks before a start. They find problems that prevent a server from starting, or from doing what the
+settings say. The data folder need not exist.
 """
 LOG = logging.getLogger("wmsd.doctor")
 UNEXAMINED: Final = FindingKind(

@@ -25,7 +25,7 @@ REFUSED: Final = "it is not a regular file, or has a second name"
 
 
 class Fix(NamedTuple):
-    """A fix. `says` is the sentence that describes what is done to the file."""
+    """A fix. `says` is a sentence that tells the person what the fix does to the file."""
 
     says: str
     do: Callable[[Path], None]

@@ -93,8 +93,8 @@ KINDS: Final = (
 
 
 def swapped_with(companies: Path, company_id: int) -> Owner | None:
-    """Check whether this company's file and another company's file are swapped. If so, return the owner that is
-    stored in this company's file. Otherwise return None.
+    """Return the owner that is stored in this company's file, if this file was swapped with another company's
+    file. Otherwise return None.
     """
     here = owner_of(companies / f"{company_id}.db")
     if here is None or here.company_id == company_id:

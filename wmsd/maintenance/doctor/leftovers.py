@@ -59,8 +59,8 @@ BEGUN: Final = (
 )
 """The unfinished files that commands and the server may leave.
 
-Two kinds are not listed: files that the program writes next to itself, and files that a user names. The next
-command that writes them overwrites them.
+Two kinds of files are not in this list: files that the program writes next to its executable, and files that a
+user names. The next command that writes such a file overwrites it.
 """
 OF_PROCESS: Final = re.compile(re.escape(create.COPY) + r"([1-9][0-9]*)\.db.*", re.ASCII)
 """The names of copies of platform.db that the server writes for a command. The number is the command's process id.
@@ -115,8 +115,8 @@ def _found(folder: Path, name: str) -> list[Path]:
 
 
 def _extent(path: Path) -> tuple[float, int]:
-    """Return the time of the last write as a timestamp, and the size in bytes. A folder counts with all its
-    content.
+    """Return the time of the last write as a timestamp, and the size in bytes. For a folder, include everything in
+    it.
     """
     status = path.lstat()
     changed, bytes_ = status.st_mtime, 0 if stat.S_ISDIR(status.st_mode) else status.st_size

@@ -30,8 +30,8 @@ LONGEST_SECONDS: Final = 5.0
 """The timeout of the whole response."""
 LONGEST_ANSWER: Final = 65_536
 WIDEST: Final = {4: 8, 6: 16}
-"""The shortest prefix that a network of trusted proxies should have, by IP version. A network with a shorter
-prefix belongs to several organisations.
+"""The shortest allowed prefix of a trusted proxy's network, by IP version. A network with a shorter prefix is too
+large: it belongs to several organisations.
 """
 EVERYWHERE: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  (compared, not bound)
 PROCESS: Final = "process {number} ({name})"
@@ -125,7 +125,7 @@ def _proxies(at: Situation) -> Found:
 def _listening(at: Situation) -> Found:
     """Find addresses where the server cannot listen.
 
-    An address that the server of this data folder already uses is no problem, because a new server replaces the
+    If the running server of this data folder uses an address, this is no problem. A new server would replace the
     running one.
     """
     for setting, listen in (
@@ -153,8 +153,8 @@ def _failure(listen: str) -> int:
 
 
 def held_by(listen: str, setting: str, own: Path | None = None) -> Found:
-    """Report which program listens at the occupied address `listen`. Report nothing if it is the server of the
-    data folder `own`.
+    """Report which program listens at the occupied address `listen`. Report nothing if this program is the server
+    of the data folder `own`.
     """
     host, port = place_of(listen)
     process = _process_at(port)
@@ -186,8 +186,9 @@ def is_wmsd(host: str, port: int) -> bool:
 
 @contextmanager
 def _broken_off(connection: http.client.HTTPConnection) -> Iterator[None]:
-    """Close the connection after LONGEST_SECONDS. A program that sends one byte from time to time avoids the
-    timeout of the socket, but not this limit.
+    """Close the connection after LONGEST_SECONDS.
+
+    The timeout of the socket is not enough: a program that sends one byte from time to time never exceeds it.
     """
     timer = threading.Timer(LONGEST_SECONDS, _end, (connection.sock,))
     timer.start()

@@ -48,7 +48,9 @@ SHELL: Final = "/bin/sh"
 LOOK_UP: Final = 'command -v "$1"'
 LOOK_UP_SECONDS: Final = 5.0
 FIRST_WORD: Final = re.compile(r"\s*([\w./+-]+)(?![^\s;&|])", re.ASCII)
-"""The first word of a shell command, if it is a plain program name."""
+"""The first word of a shell command. It matches only a plain program name, without quotes or other special
+characters.
+"""
 IN_FOLDER: Final = os.W_OK | os.X_OK
 
 UNREADABLE: Final = FindingKind(
@@ -113,8 +115,8 @@ def _authorities_in(path: Path) -> None:
 
 
 OF_CERTIFICATE: Final = ("server.certificate", "server.certificate_key")
-"""The settings that name the files of the certificate. The findings about the certificate already report files
-that cannot be read.
+"""The settings that name the certificate and its key. If these files cannot be read, a finding of the certificate
+check already says so.
 """
 READ_BY: Final[dict[str, Callable[[Path], object]]] = {
     "server.key_file": key_file.secrets_in,
@@ -156,8 +158,8 @@ def findings(at: Situation) -> Found:
 
 
 def marked_values(settings: Settings, mark: type) -> Iterator[tuple[str, Any]]:
-    """Yield the keys and values of the settings that are declared with `mark`, including those of sign-on
-    providers.
+    """Yield the keys and values of all settings that are declared with `mark`. Settings of sign-on providers are
+    included.
     """
     for model in (*(section for _, section in settings), *settings.sign_on.providers):
         for key, field in type(model).model_fields.items():
@@ -191,8 +193,8 @@ def _read(at: Situation) -> Iterator[tuple[Need, Callable[[Path], object]]]:
 
 
 def is_for_server(at: Situation) -> bool:
-    """Return True if this user is root or the owner of the data, who runs the server. Only they can check what the
-    server may use.
+    """Return True if this user is root or the owner of the data, who runs the server. Other users cannot check
+    what the server may use.
 
     Also return True if there is no data folder, or if this user cannot see it.
     """
@@ -201,25 +203,26 @@ def is_for_server(at: Situation) -> bool:
 
 
 def _is_beside_no_data(at: Situation, place: Path) -> bool:
-    """Return True if `place` and the data folder have the same parent folder, and this parent is missing.
+    """Return True if `place` and the data folder are in the same folder, and this folder is missing.
 
-    The check of the data folder already reports the missing parent.
+    The check of the data folder already reports the missing folder.
     """
     return place.parent == at.data.parent and not _is_there(place.parent)
 
 
 def _for_log(file: Path) -> Sequence[Need]:
-    """Return what the server needs to write the log file. The folder must be writable too, because a full log file
-    is renamed.
+    """Return the access that the server needs for its log file. The folder must be writable too, because the
+    server renames a full log file.
     """
     folder = Need("log.file", file.parent, IN_FOLDER)
     return (folder, Need("log.file", file, os.W_OK)) if _is_there(file) else (folder,)
 
 
 def _for_backups(folder: Path) -> Sequence[Need]:
-    """Return what the server needs to write backups. The server creates a missing backup folder.
+    """Return the access that the server needs for backups. The server creates a missing backup folder, so the
+    folder above it must be writable.
 
-    The server does not create the folders above it, because their disk may not be mounted.
+    The server does not create further folders above, because their disk may not be mounted.
     """
     place = folder if _is_there(folder) else folder.absolute().parent
     return (Need("backup.folder", place, IN_FOLDER),)
@@ -262,8 +265,8 @@ def _reason(number: int) -> str:
 
 
 def _owner(at: Situation) -> os.stat_result | None:
-    """Return the status of the data folder, whose owner runs the server. Return None if there is no data folder,
-    or if this user cannot see it.
+    """Return the status of the data folder; the folder's owner runs the server. Return None if there is no data
+    folder, or if this user cannot see it.
     """
     try:
         return at.data.stat()

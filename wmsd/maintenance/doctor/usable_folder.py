@@ -12,7 +12,7 @@ from wmsd.maintenance.backups.newest_backup import BackupsIn, brings_data_back
 
 
 def check_usable(folder: DataFolder, backups: Path) -> None:
-    """Raise StorageError if a server can start in the folder only with `--create`, or not at all."""
+    """Check that a server can start in the folder without `--create`. Raise StorageError if it cannot."""
     if folder.is_made:
         there = folder.path
         places = (each for each in (there, folder.platform_file) if each.exists())
@@ -43,8 +43,8 @@ def check_new(folder: DataFolder, backups: Path) -> None:
 
 
 def check_not_lost(folder: DataFolder, backups: Path) -> None:
-    """Raise StorageError if the data folder is missing and backups of it exist. An empty data folder is accepted,
-    because `wmsd service install` creates one.
+    """Raise StorageError if the data folder is missing but backups of it exist. An existing empty folder is
+    accepted, because `wmsd service install` creates one.
     """
     if not folder.path.exists() and (back := brings_data_back(folder.path, backups)):
         raise StorageError(

@@ -1,8 +1,8 @@
-"""Findings about write-ahead logs: whether each file has its log.
+"""Findings about write-ahead logs: whether each database file has its log.
 
-If only the database file was copied while a server was running, the copy lacks the changes in the log. The copy
-itself does not show this, but `platform.db` may have recorded a later change. The index of a log (`-shm`) is not
-checked. A killed server may have left it, and the next server does not need it.
+If a person copied only the database file while a server was running, the copy lacks the changes in the log. The
+copy itself does not show this, but `platform.db` may have recorded a later change. The index of a log (`-shm`) is
+not checked. A killed server may have left it, and the next server does not need it.
 """
 
 from typing import Final
@@ -14,8 +14,8 @@ from wmsd.db.files.read_only_copy import has_log, mark_of
 from wmsd.maintenance.doctor.situation import Situation
 
 LARGEST_LOG: Final = 256 * 1024 * 1024
-"""The size in bytes above which a log is reported. A log is written back at 4 MB and truncated at 16 MB. It grows
-larger only during a long read.
+"""If a write-ahead log has more bytes than this, the doctor reports it. A server writes a log back at 4 MB and
+truncates it at 16 MB. A log grows larger only during a long read.
 """
 LOG_MISSING: Final = FindingKind(
     "log-missing",
@@ -56,10 +56,10 @@ def findings(at: Situation) -> Found:
 
 
 def _lost(at: Situation) -> Found:
-    """Find files that lack changes because their log is missing.
+    """Find database files that lack changes because their write-ahead log is missing.
 
-    If a server is running, return nothing: the server may be writing the logs. The examination of each file makes
-    this check too.
+    If a server is running, return nothing, because the server may be writing the logs. The examination of each
+    file also finds missing changes.
     """
     for path in at.files if at.server is None else ():
         noted = None if has_log(path) else at.marks.get(at.company_of(path) or 0)

@@ -52,14 +52,14 @@ PROMISES: Final[Mapping[str, tuple[str, ...]]] = {
     TOTAL: (),
     IS_NEWEST: (LAST_CHANGE,),
 }
-"""The texts that describe the record and the values if a promise is broken. Each key is a promise, as a sentence.
+"""The texts for a broken promise: they describe the record and the values. Each key is a promise, as a sentence.
 """
 READINGS: Final = (REFERENCES_LEAD, ROWS_COUNTED)
-"""Promises about one table. They are reported only if they cannot be checked because of damage."""
+"""Promises about one table. They are reported only if damage prevents their check."""
 MOST_LISTED: Final = 100
 CACHE_KIB: Final = 32_768
 """The size of SQLite's cache in KiB during the checks. The checks look up the row of each index entry. With a
-small cache, SQLite reads the pages of a large file repeatedly.
+small cache, SQLite reads the same pages of a large file again and again.
 """
 
 
@@ -102,8 +102,8 @@ class Findings:
 def examine(tx: Transaction) -> Findings:
     """Run every check of a company's file on one snapshot. Each promise reports at most `MOST_LISTED` differences.
 
-    Damage found by one check does not stop the others. A foreign schema stops all checks, because a view in place
-    of a table can run forever.
+    If a check finds damage, all other checks still run. If the schema is not that of wmsd, no check runs: a view
+    in place of a table can run forever.
     """
     started = time.perf_counter()
     if foreign := _foreign(tx):
@@ -135,8 +135,8 @@ def examine_file(tx: Transaction) -> Findings:
 
 
 def _foreign(tx: Transaction) -> list[Damage]:
-    """Return the parts of the schema that wmsd did not create. Return an empty list if the schema cannot be read,
-    because `damages` reports this.
+    """Return the parts of the schema that wmsd did not create. If the schema cannot be read, return an empty list,
+    because `damages` reports the unreadable schema.
     """
     with suppress(*UNREADABLE):
         return foreign_schema(tx)
@@ -145,8 +145,8 @@ def _foreign(tx: Transaction) -> list[Damage]:
 
 @contextmanager
 def _as_far_as_readable(findings: Findings, promise: str) -> Iterator[None]:
-    """Record in `findings` that `promise` could not be checked, if damage of the file or the disk stops the `with`
-    block.
+    """If damage of the file or the disk stops the `with` block, record in `findings` that `promise` could not be
+    checked.
 
     Raise any other error, because it means that the check itself is wrong.
     """

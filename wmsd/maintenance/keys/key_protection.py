@@ -1,5 +1,5 @@
-"""Checks whether the keys of the installation survive the loss of the machine. If they do not, it describes what
-is lost.
+"""Checks whether the keys of the installation survive the loss of the machine. If they do not, this module
+describes what is lost.
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,9 @@ TOKENS: Final = """
     WHERE tokens.revoked_at IS NULL AND tokens.expires_at > ? AND users.disabled_at IS NULL
 """
 CREDENTIALS: Final = "SELECT coalesce(sum(json_extract(figures, '$.credentials')), 0) FROM company_figures"
-"""Counts the webhooks with credentials in all companies. It uses stored figures, and opens no company's file."""
+"""Counts the webhooks with credentials in all companies. It reads only stored figures, and opens no company's
+file.
+"""
 LOST: Final = (
     "If this machine is lost, all API tokens ({tokens}) and webhook credentials ({credentials}) are "
     "lost too, because no backup contains the keys."
@@ -45,27 +47,27 @@ SAYS: Final[Mapping[State, tuple[str, str]]] = {
     "declined": (LOST_ON_PURPOSE, CREATE),
     "not checked": (NOT_CHECKED, CHECK),
 }
-"""The states in which a person must decide: the sentence about the loss, and the advice."""
+"""For each state in which the keys may be lost: the sentence about the loss, and the advice."""
 SETTLED: Final = ("key file", "passphrase", "phrase", "no backups")
 
 
 class KnownKeys(NamedTuple):
-    """What `platform.db` says about the keys, and about what is lost without them."""
+    """What `platform.db` says about the keys, and about what would be lost without them."""
 
     phrases: list[KnownPhrase]
     """The recovery phrases in use, the newest first."""
     declined_at: str | None
     are_sealed: bool
-    """Whether the keys are sealed with a key file. If so, a restore needs the key file too."""
+    """Whether the keys are sealed with a key file. In this case, a restore needs the key file too."""
     tokens: int
     credentials: int
 
 
 class Protection(NamedTuple):
-    """The protection of the keys.
+    """How the keys are protected.
 
-    `sentence` says what may be lost, and `remedy` what to do. Both are empty if no decision is needed, or if
-    nothing can be lost. `is_wrong` is True if a person must decide.
+    `sentence` says what may be lost, and `remedy` what to do about it. Both are empty if nothing can be lost.
+    `is_wrong` is True if an admin must act.
     """
 
     state: State
@@ -73,11 +75,11 @@ class Protection(NamedTuple):
     sentence: str
     remedy: str
     facts: Mapping[str, str]
-    """The values in the sentence."""
+    """The values in `sentence`, by the names of the placeholders in `pattern`."""
     pattern: str
-    """The sentence with placeholders for the values."""
+    """`sentence` with placeholders instead of the values."""
     line: str
-    """How the next backup protects the keys, in a few words."""
+    """A few words that say how the next backup protects the keys."""
 
 
 def read_known_keys(tx: Transaction) -> KnownKeys:
@@ -91,9 +93,10 @@ def read_known_keys(tx: Transaction) -> KnownKeys:
 
 
 def protection(known: KnownKeys, settings: Backup, has_backup: bool) -> Protection:
-    """Return whether the keys can be lost, and what to do about it.
+    """Check whether the keys can be lost. Return the result, with the advice what to do.
 
-    `has_backup` says whether a scheduled backup exists. Without one, the state "none" needs no decision yet.
+    `has_backup` says whether a scheduled backup exists. Before the first one, an admin need not decide about
+    unprotected keys (the state "none").
     """
     state, line = _state(known, settings)
     can_be_lost = known.tokens or known.credentials
@@ -110,7 +113,7 @@ def protection(known: KnownKeys, settings: Backup, has_backup: bool) -> Protecti
 
 
 def _state(known: KnownKeys, settings: Backup) -> tuple[State, str]:
-    """Return the state, and a description of it in a few words."""
+    """Return the state of the keys, and a description of it in a few words."""
     checked = recovery_phrases.checked(known.phrases)
     if known.are_sealed:
         return "key file", "encrypted with the key file; keep a copy of the key file too"
@@ -135,7 +138,7 @@ def _state(known: KnownKeys, settings: Backup) -> tuple[State, str]:
 
 
 def key_protection_verb(platform: Database) -> Verb:
-    """Return the function with which the server answers a command that asks for `KnownKeys`."""
+    """Return the function that answers a command which asks the server for `KnownKeys`."""
 
     async def answer(session: Session, argument: Any) -> dict[str, Any]:
         return (await platform.read(read_known_keys))._asdict()
@@ -146,8 +149,8 @@ def key_protection_verb(platform: Database) -> Verb:
 def known_keys(folder: DataFolder) -> KnownKeys | None:
     """Return what platform.db says about the keys, or None if that cannot be read.
 
-    A running server is asked, because no command can open platform.db while the server uses it. Without a server,
-    the file is read.
+    If a server is running, ask the server, because no command can open platform.db while the server uses it.
+    Otherwise read the file.
     """
     try:
         said = ask_server(folder, VERB)

@@ -1,5 +1,5 @@
-"""The encryption of the installation's keys in a backup with a passphrase, in the format of age
-(https://age-encryption.org/v1). Debian's `age --decrypt` can open it too.
+"""Encrypts the installation's keys in a backup with a passphrase, in the format of age
+(https://age-encryption.org/v1). Debian's `age --decrypt` can decrypt them too.
 """
 
 import json
@@ -18,25 +18,25 @@ LEAST_LETTERS: Final = 12
 FOR_OTHERS: Final = 0o077
 MEASUREMENTS: Final = 10
 TOO_MUCH_WORK: Final = "Excessive work parameter"
-"""The beginning of age's error if decryption takes too long. This means more than 16 times as long as the
-encryption took on its own machine.
+"""The beginning of age's error if the decryption would take too long: more than 16 times as long as the encryption
+took on the machine that encrypted.
 
-age measures the speed of the machine each time, within milliseconds. On a busy machine, one measurement can be far
-from the true speed.
+For each encryption and decryption, age measures the speed of the machine within milliseconds. On a busy machine,
+the measured speed can be very wrong.
 """
 NO_TEXT: Final = "The passphrase file {path} is not UTF-8 text."
 TOO_SHORT: Final = "The passphrase in {path} is too short: its first line must have at least {least} characters."
 
 
 class NotOpened(StorageError):
-    """The error for secrets that cannot be decrypted. The passphrase or phrase is wrong, or this machine is too
-    slow. The rest of the archive may be good.
+    """The error for secrets that cannot be decrypted. Either the passphrase or recovery phrase is wrong, or this
+    machine is too slow. The rest of the archive may be good.
     """
 
 
 def passphrase_in(path: Path) -> str:
-    """Return the first line of the file. Log a warning if other users may read the file. Raise StorageError if the
-    file cannot be used.
+    """Return the first line of the file, which is the passphrase. Log a warning if other users may read the file.
+    Raise StorageError if the file cannot be used.
     """
     passphrase = read_passphrase(path)
     if path.stat().st_mode & FOR_OTHERS:
@@ -45,8 +45,8 @@ def passphrase_in(path: Path) -> str:
 
 
 def passphrase_of_settings(settings: Backup) -> str | None:
-    """Return the passphrase, or None if the settings name no file. Raise StorageError if the file cannot be
-    used.
+    """Return the passphrase, or None if the settings name no passphrase file. Raise StorageError if the file
+    cannot be used.
     """
     return passphrase_in(Path(settings.passphrase_file)) if settings.passphrase_file else None
 

@@ -1,7 +1,7 @@
 """The recovery phrase: twelve words of BIP-39 (https://bips.dev/39), which encode 128 random bits and a checksum.
 
-The words determine one X25519 key of age. The key is the first 32 bytes of the BIP-39 seed with the BIP-39
-passphrase "wmsd backup". wmsd stores only the public half of the key, the recipient.
+The words determine one X25519 key of age. This key is the first 32 bytes of the BIP-39 seed with the BIP-39
+passphrase "wmsd backup". wmsd stores only the key's public half, which is called the recipient.
 """
 
 import difflib
@@ -23,24 +23,26 @@ from wmsd.tenants.keys.recovery_phrases import phrase_fingerprint
 WORDS: Final = 12
 BITS: Final = 128
 PURPOSE: Final = "wmsd backup"
-"""The BIP-39 passphrase. Because of it, a cryptocurrency wallet with these words has other keys."""
+"""The BIP-39 passphrase. Cryptocurrency wallets do not use it, so they get other keys from the same words."""
 KEY_BYTES: Final = 32
 PREFIX: Final = "age-secret-key-"
 NUMBER: Final = re.compile(r"[0-9]{1,2}[.):]?", re.ASCII)
-"""A number before a word, as in a numbered list."""
+"""A pattern for the number before a word in a numbered list."""
 ALIKE: Final = 0.5
-"""How similar a word of the list must be to a mistyped word, to be suggested: from 0 to 1."""
+"""How similar a word must be to a mistyped word, to be suggested instead of it. 0 means not similar, and 1 means
+equal.
+"""
 
 
 class WrongPhrase(NotOpened):
-    """The error for words that are no recovery phrase. Its message says why."""
+    """The error for words that are not a recovery phrase. Its message says why."""
 
 
 class Phrase:
-    """A recovery phrase, typed by a user or new. Only `words` contains its text."""
+    """A recovery phrase, either typed by a user or newly created. Only the attribute `words` contains its text."""
 
     def __init__(self, words: str) -> None:
-        """Read the phrase in `words`. Raise WrongPhrase if the words are no recovery phrase."""
+        """Read the phrase in `words`. Raise WrongPhrase if the words are not a recovery phrase."""
         self.words = _checked(words)
         seed = Mnemonic.to_seed(self.words, PURPOSE)
         key = bech32.encoded(PREFIX, seed[:KEY_BYTES]).upper()
@@ -68,7 +70,7 @@ def phrase_in(text: str) -> Phrase | None:
 
 
 def sealed_to(secrets: Any, recipients: Iterable[str]) -> bytes:
-    """Encrypt the secrets, as JSON, so that the phrase of each recipient opens them."""
+    """Encrypt the secrets, as JSON, so that the phrase of each recipient can decrypt them."""
     public = [pyrage.x25519.Recipient.from_str(each) for each in recipients]
     return bytes(pyrage.encrypt(json.dumps(secrets, indent=1).encode(), public))
 
@@ -84,7 +86,7 @@ def opened_with(sealed: bytes, phrase: Phrase) -> Any:
 
 
 def _checked(text: str) -> str:
-    """Return the words in lower case with single spaces. Raise WrongPhrase if they are no recovery phrase."""
+    """Return the words in lower case with single spaces. Raise WrongPhrase if they are not a recovery phrase."""
     words = [each for each in Mnemonic.normalize_string(text).lower().split() if not NUMBER.fullmatch(each)]
     if len(words) != WORDS:
         raise WrongPhrase(f"A recovery phrase has {WORDS} words, but this text has {len(words)}. Type all words.")
@@ -110,10 +112,10 @@ def _list() -> Mnemonic:
 
 
 def create(tx: Transaction, replaces: str | None) -> Phrase:
-    """Create a recovery phrase, to which backups are sealed from now on. The previous phrase stays in use too,
-    until the new one is checked.
+    """Create a recovery phrase. From now on, backups are sealed to it. Until a user has checked it, they are
+    sealed to the previous phrase too.
 
-    `replaces` is the fingerprint of the previous phrase. Raise Problem (409) if another phrase is in use.
+    `replaces` is the fingerprint of the previous phrase, or None. Raise Problem (409) if another phrase is in use.
     """
     phrase = new_phrase()
     recovery_phrases.add(tx, phrase.recipient, replaces)

@@ -1,1 +1,1 @@
-"""The restore of `platform.db` alone, and its reconciliation with the companies' files."""
+"""The restore of only `platform.db`, and its reconciliation with the companies' files."""

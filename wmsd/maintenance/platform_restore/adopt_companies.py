@@ -1,4 +1,4 @@
-"""The reconciliation of a restored platform.db with the companies' files that stayed in the data folder."""
+"""Reconciles a restored platform.db with the companies' files that stayed in the data folder."""
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
@@ -30,7 +30,7 @@ class Lost(NamedTuple):
     companies: Mapping[int, Company]
     """The companies by id. Empty if the file cannot be read."""
     ended: Collection[int]
-    """The ids of the companies that were deleted in the replaced platform.db. An interrupted deletion may have
+    """The ids of the companies that the replaced platform.db recorded as deleted. An interrupted deletion may have
     left their files.
     """
     marks: Mapping[int, HighWaterMark]
@@ -42,8 +42,7 @@ class AdoptedCompany(NamedTuple):
     id: int
     code: str
     had_code: str
-    """The company's code that is stored in its file. It differs from `code` if another company now has this code.
-    """
+    """The company's code in its own file. It differs from `code` if another company now has this code."""
     name: str
     modules: list[str]
     is_known: bool
@@ -53,7 +52,9 @@ class AdoptedCompany(NamedTuple):
 class Settled(NamedTuple):
     adopted: list[AdoptedCompany]
     deleted: list[str]
-    """The codes of companies that are ended now, because they were deleted after the backup."""
+    """The codes of companies that were deleted after the backup. The reconciliation has marked them as deleted
+    again.
+    """
     without_file: list[str]
     """The codes of companies whose file is missing, although nothing shows that they were deleted."""
     not_adopted: list[str]
@@ -64,15 +65,17 @@ class Settling:
     def __init__(
         self, data: DataFolder, backups: Path, installation: str, made_at: datetime, lost: Lost, who: Actor
     ) -> None:
-        """Prepare the reconciliation. `made_at` is the time of the backup."""
+        """Prepare the reconciliation. `made_at` is the time of the backup, and `who` is the actor of the
+        changes.
+        """
         self._data, self._backups = data, backups
         self._installation, self._made_at = installation, made_at
         self._lost = lost
         self._who = who
 
     def settle(self, platform: Path) -> Settled:
-        """Settle the companies in the restored platform.db. Add those whose files are in the data folder, and end
-        those that were deleted.
+        """Reconcile the companies in the restored platform.db with the files. Add companies whose files are in the
+        data folder. Mark companies as deleted again that were deleted after the backup.
 
         No process may have the restored platform.db open. Raise sqlite3.Error if that fails.
         """
@@ -119,8 +122,8 @@ class Settling:
     def _is_deleted(self, company_id: int, code: str, codes: Collection[str]) -> bool:
         """Return True if the company was deleted after the backup.
 
-        `codes` are the codes of companies that were created after the backup. Two existing companies
-        cannot have the same code. So if `code` is in `codes`, the company `company_id` was deleted.
+        `codes` are the codes of companies that were created after the backup. If `code` is one of them, the
+        company `company_id` was deleted, because two companies cannot have the same code at the same time.
         """
         if self._lost.companies:
             return company_id not in self._lost.companies
@@ -155,7 +158,7 @@ class Settling:
 
 
 def _free(tx: Transaction, code: str, company_id: int) -> str:
-    """Return `code` if no company has it. Otherwise return `code` with the company's id at its end."""
+    """Return `code` if no company has it. Otherwise return `code`, followed by the company's id."""
     taken = {each.casefold() for each in store.codes(tx).values()}
     return code if code.casefold() not in taken else f"{code}-{company_id}"
 

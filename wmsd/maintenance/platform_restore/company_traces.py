@@ -1,4 +1,4 @@
-"""The traces of companies that platform.db does not know, in files, data folder and backups."""
+"""Finds traces of companies that platform.db does not know, in their files, in the data folder and in backups."""
 
 import re
 from collections.abc import Iterator
@@ -27,11 +27,12 @@ USED: Final = {
     "returns": ("returns",),
     "webhooks": ("webhook_subscriptions",),
 }
-"""The tables whose rows show that a company uses a module."""
+"""The tables whose rows show that a company uses a module, by module."""
 FILES: Final = ("companies/*.db*", "replaced-*/companies/*.db*", "before-*/companies/*.db*", "deleted-*/*.db*")
-"""Patterns in a data folder. A file whose name begins with a company's id belongs to that company."""
+"""Patterns for files in a data folder. Each file name begins with the id of the company to which the file belongs.
+"""
 FOLDERS: Final = ("requests/*", "imports/*")
-"""Folders whose names are company ids."""
+"""Patterns for folders in a data folder. Each folder name is a company id."""
 ID: Final = re.compile(r"([1-9][0-9]{0,17})(\.db.*)?", re.ASCII)
 OF_ARCHIVE: Final = re.compile(r"company-([1-9][0-9]{0,17})-.*", re.ASCII)
 
@@ -39,12 +40,12 @@ OF_ARCHIVE: Final = re.compile(r"company-([1-9][0-9]{0,17})-.*", re.ASCII)
 class CompanyInFile(NamedTuple):
     owner: Owner
     modules: list[str]
-    """The modules of which the company has records, and `api`."""
+    """The modules that the company has used, and `api`."""
 
 
 def owner_in(path: Path) -> Owner | None:
-    """Return the company and installation that are stored in the file as its owner. Read the write-ahead log too,
-    if necessary.
+    """Return the owner that is stored in the file: a company and its installation. If necessary, read the
+    write-ahead log too.
 
     Return None if the file cannot be read, or has no owner. Nothing is written.
     """
@@ -59,7 +60,7 @@ def owner_in(path: Path) -> Owner | None:
 
 
 def company_in(path: Path) -> CompanyInFile | None:
-    """Return the company in the file. Return None if the file cannot be read, or has no owner. Nothing is
+    """Return the company that owns the file. Return None if the file cannot be read, or has no owner. Nothing is
     written.
     """
     with suppress(StorageError, *UNREADABLE), opened_without_writing(path, COMPANY) as tx:
@@ -76,8 +77,8 @@ def _modules(tx: Transaction) -> list[str]:
 
 
 def highest_id(data: DataFolder, backups: Path) -> int:
-    """Return the highest company id in the data folder and in the archives. Include the remains of deletions and
-    restores.
+    """Return the highest company id in the data folder and in the archives. Files that deletions and restores have
+    left count too.
     """
     return max((*_in_data(data.path), *_in_archives(backups)), default=0)
 
@@ -90,8 +91,8 @@ def _in_data(data: Path) -> Iterator[int]:
 
 
 def _in_archives(backups: Path) -> Iterator[int]:
-    """Yield the company ids in all archives, including those of other installations. Their ids can only increase
-    the highest id.
+    """Yield the company ids in all archives. Archives of other installations may be among them. This does no harm,
+    because it can only make the highest id larger.
     """
     for path in BackupFolder(backups).of_companies().companies():
         if found := OF_ARCHIVE.fullmatch(path.name):
@@ -101,8 +102,8 @@ def _in_archives(backups: Path) -> Iterator[int]:
 
 
 def was_deleted(data: DataFolder, backups: Path, installation: str, company_id: int, since: datetime) -> bool:
-    """Return True if the company was deleted. In this case, its file is in a folder `deleted-…`, or in the archive
-    of a deletion after `since`.
+    """Return True if the company was deleted. This is known if its file is in a folder `deleted-…`, or in the
+    archive of a deletion after `since`.
     """
     if any(data.path.glob(f"deleted-{company_id}-*/{company_id}.db")):
         return True

@@ -8,8 +8,8 @@ from wmsd.db.engine.transaction import Transaction
 
 LEAST_LEAP: Final = 10_000
 TIMES: Final = 10
-"""The factor for the number of ids to skip. It multiplies the largest number of rows that a table has received in
-a period as long as the age of the backup.
+"""A safety factor for the number of ids to skip. The base is the largest number of rows that any table has
+received in a period as long as the age of the backup.
 """
 COUNTED: Final = """
     SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE '%AUTOINCREMENT%' ORDER BY name
@@ -26,8 +26,8 @@ LAST: Final = "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = ?),
 
 
 def leap_size(tx: Transaction, age: timedelta) -> int:
-    """Return how many ids to skip in each table, so that no id of the lost file is used again. `age` is the age of
-    the backup.
+    """Return how many ids to skip in each table, so that no id of the lost platform.db is used again. `age` is the
+    age of the backup.
     """
     days = max(age / timedelta(days=1), 0.0)
     busiest = 0

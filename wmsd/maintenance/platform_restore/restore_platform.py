@@ -1,8 +1,8 @@
-"""The restore of platform.db alone, when the companies' files are undamaged and stay as they are.
+"""The restore of only platform.db, when the companies' files are undamaged and stay as they are.
 
-Companies created after the backup are adopted from their own files, which name their owner. New ids of platform.db
-continue after those that the lost file may have used. The companies' files do not change. The lost platform.db
-knew these files, so their history continues without a new epoch.
+Companies created after the backup are adopted from their own files, which name their owner. New ids in platform.db
+are greater than all ids that the lost file may have used. The companies' files do not change, and their history
+continues without a new epoch.
 """
 
 from pathlib import Path
@@ -29,17 +29,20 @@ class PlatformRestored(NamedTuple):
     """The folder with the previous files, or None if there were no files."""
     settled: Settled
     shut_out: RevokedAccess
-    """The access that was revoked after the backup, such as tokens. The restore has revoked this access again.
+    """Access that was revoked after the backup, such as tokens. The restored data did not know this, so the
+    restore has revoked the access again.
     """
     keys: str
-    """How the installation got its keys, as in `Restored`."""
+    """How the installation got its keys: a key of `KEYS_FROM` (see `Restored`)."""
 
 
 class PlatformRestore(Restore):
     """The restore of only the platform.db in a backup, while the companies' files stay as they are."""
 
     def check_platform(self) -> BackedUpFile:
-        """Return the platform.db of this backup. Raise StorageError if it cannot be restored."""
+        """Return the manifest's entry for platform.db. Raise StorageError if platform.db cannot be restored from
+        this backup.
+        """
         if self.manifest.company is not None:
             raise StorageError(f"{self.archive} is the archive of one company, and has no {PLATFORM_FILE}.")
         known, file = self._known, self.manifest.file(PLATFORM_FILE)
@@ -68,11 +71,11 @@ class PlatformRestore(Restore):
         return self._data.platform_file.exists()
 
     def platform_alone(self, backups: Path, who: Actor) -> PlatformRestored:
-        """Restore platform.db. Archives of deleted companies in the folder `backups` show which companies were
-        deleted.
+        """Restore platform.db. To find deleted companies, also read the archives of deleted companies in the
+        folder `backups`.
 
-        No other process may use the data folder. `who` is the actor for the audit. Raise StorageError or OSError
-        if that fails. A failed restore changes nothing, except if the error is SwapUnfinished.
+        No other process may use the data folder. `who` is the actor in the audit trail. Raise StorageError or
+        OSError if that fails. A failed restore changes nothing, except if the error is SwapUnfinished.
         """
         file, lost = self.check_platform(), self._lost()
         with self._unpacked_into() as folder:

@@ -1,7 +1,7 @@
-"""The restore of a replica into an empty data folder, on a spare machine after the loss of the first machine.
+"""The restore of a replica into an empty data folder, on a spare machine, after the first machine was lost.
 
-The changes of the last one or two seconds may be missing, and their number is unknown. Therefore an epoch begins
-in each company's history. Every number series skips ahead, so that no number is used twice.
+The changes of the last one or two seconds may be missing, and their number is unknown. Therefore a new epoch
+begins in each company's history. Every number series skips ahead, so that no number is used twice.
 """
 
 import shutil
@@ -42,7 +42,9 @@ class Taken(NamedTuple):
     last_change: str
     last_event: int
     known_missing: int
-    """How many events the company is known to have lost, without the events of the last minute."""
+    """How many lost events of the company are known. Lost events of the last minute are not known, so they are not
+    counted.
+    """
 
 
 class TakenOver(NamedTuple):
@@ -51,7 +53,9 @@ class TakenOver(NamedTuple):
     """The reason why a company could not be restored, by the company's code."""
     seconds: float
     access_unknown_after: str
-    """The time of the last known change. It is not known which access was revoked after that time."""
+    """The time of the last known change. Later changes are missing, so it is not known which access was revoked
+    after that time.
+    """
 
 
 Tell = Callable[[str, int, int], None]
@@ -72,7 +76,8 @@ class Replica:
         """Restore everything into the data folder, which must be empty and unused. Leave out a company that cannot
         be restored.
 
-        Raise StorageError or OSError if that fails. After such an error, the folder is unchanged.
+        Raise StorageError or OSError if the installation cannot be restored. After this error, the folder is
+        unchanged.
         """
         began = time.monotonic()
         if self._data.is_made or any(self._data.companies.glob("*.db")):

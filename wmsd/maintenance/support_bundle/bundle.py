@@ -48,9 +48,9 @@ class Made:
 
 
 def made(part: Part, hiding: Hiding) -> Made:
-    """Create a part of the bundle. `hiding` removes the secrets from the part.
+    """Create a part of the bundle. `hiding` removes the secrets from it.
 
-    If that fails, put the error into the part, because the bundle must report errors.
+    If that fails, return a part with the error, because the bundle must report errors.
     """
     try:
         found = part.make()
@@ -70,8 +70,8 @@ def made(part: Part, hiding: Hiding) -> Made:
 
 
 def _in_words(failed: Exception) -> str:
-    """Return a text for an error. For a wmsd error, it is the sentence. For a system error, it is the file and the
-    reason. For any other error, it is the type and the message.
+    """Return an error as text: the message of a wmsd error, or the file and the reason of a system error. For any
+    other error, the text has its type and its message.
     """
     match failed:
         case StorageError():
@@ -82,8 +82,8 @@ def _in_words(failed: Exception) -> str:
 
 
 def write(file: Path, parts: Sequence[Made], names: str, now: datetime) -> None:
-    """Write a .tar.gz file that only its owner may read. `names` is a text for the README: how the bundle names
-    companies.
+    """Write a .tar.gz file that only its owner may read. `names` is a text for the README that says how the bundle
+    names companies.
 
     Raise OSError if that fails, and FileExistsError if the file exists.
     """

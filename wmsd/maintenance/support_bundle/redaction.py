@@ -1,8 +1,8 @@
 """Removes secrets, e-mail addresses and company codes from every text of a support bundle.
 
-The parts of a bundle contain no secrets by design. This module removes secrets that users have written in the
-wrong place, such as a password in the URL of a provider. It also removes the token that the first start of a demo
-writes to the system journal.
+The parts of a bundle contain no secrets by design. But users may have written a secret in the wrong place, such as
+a password in the URL of a provider. This module removes such secrets. It also removes the token that the first
+start of a demo writes to the system journal.
 """
 
 import re
@@ -17,7 +17,7 @@ from wmsd.maintenance.doctor.settings_files import marked_values
 from wmsd.settings.all_settings import Settings
 
 LEAST_SECRET: Final = 6
-"""The least length of a secret to remove. Shorter texts occur in many words, so their removal makes the bundle
+"""The minimum length of a secret to remove. Shorter texts occur in many words. Removing them would make the bundle
 unreadable.
 """
 MOST_READ: Final = 64 * 1024
@@ -29,7 +29,7 @@ QUERY: Final = re.compile(r"(/[^\s?\"]{0,500}\?)[^\s\"]++")
 
 
 class Hiding:
-    """Removes secrets and e-mail addresses from texts. The known secrets come from the settings.
+    """Removes secrets and e-mail addresses from texts. The settings contain the known secrets.
 
     `codes` has the codes of companies by id. In the texts, ids replace these codes. If `codes` is None, codes stay
     in the texts.
@@ -74,7 +74,9 @@ def secrets_of(settings: Settings) -> Iterator[str]:
 
 
 def _held(file: Path) -> Iterator[str]:
-    """Yield the lines of a file with secrets, without short lines. Yield nothing if the file cannot be read."""
+    """Yield the lines of a file with secrets, but no lines that are too short to remove. Yield nothing if the file
+    cannot be read.
+    """
     with suppress(OSError), file.open("rb") as opened:
         text = opened.read(MOST_READ).decode("utf-8", "replace")
         yield from (line for each in text.splitlines() if len(line := each.strip()) >= LEAST_SECRET)

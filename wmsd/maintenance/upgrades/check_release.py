@@ -1,8 +1,8 @@
 """The check of a program before its installation: its origin and its version.
 
 The signature is a minisign signature (https://jedisct1.github.io/minisign), in a file with the program's name and
-the suffix `.minisig`. Its trusted comment begins with `wmsd` and the version, so a signed file cannot be passed
-off as another version.
+the suffix `.minisig`. Its trusted comment begins with `wmsd` and the version. So nobody can present a signed
+program as another version.
 """
 
 import json
@@ -57,9 +57,9 @@ def check_release(
 ) -> Proof:
     """Check the program `taken`, a copy of `source`, against its signature and checksums.
 
-    `sha256` is the actual checksum of the program. `expected_sha256` is the checksum from the publisher. Error
-    messages do not contain the actual checksum, because a user could copy it and use it as the expected one. Raise
-    StorageError if the program is not accepted.
+    `sha256` is the actual checksum of the program. `expected_sha256` is the checksum that the publisher states.
+    Error messages do not contain the actual checksum: a user could copy it from the message and state it as the
+    expected one. Raise StorageError if the program is not accepted.
     """
     _check_sum(source, sha256, expected_sha256)
     key = _public_key(key_file)

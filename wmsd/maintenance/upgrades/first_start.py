@@ -63,10 +63,10 @@ class Trial:
 
 
 def begin(data: DataFolder) -> Trial | None:
-    """Begin or revert an upgrade when a server starts. Call this function with the data folder locked.
+    """Begin or revert an upgrade when a server starts. Lock the data folder before you call this function.
 
-    If this program is the new one of a running upgrade, return a `Trial`, which ends the upgrade later. If this
-    program is the previous one, the upgrade has failed: put the files back, and return None. In all other cases,
+    If an upgrade is running and this is its new program, return a `Trial`, which ends the upgrade later. If this
+    is its previous program, the upgrade has failed: put the files back, and return None. In all other cases,
     return None. Raise StorageError, sqlite3.Error or OSError if that fails.
     """
     upgrade = read_upgrade(data.path)

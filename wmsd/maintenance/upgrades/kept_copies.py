@@ -22,8 +22,8 @@ from wmsd.db.migrations import COMPANY, PLATFORM, version_of
 LOG = logging.getLogger("wmsd.data")
 NAME: Final = "before-"
 COPY_AND_LOG: Final = 2
-"""The space that a migration needs, as a multiple of the file's size. The copy needs the size once. The
-write-ahead log may become as long as the file.
+"""How many times the file's size a migration needs as free space: once for the copy, and once for the write-ahead
+log.
 """
 
 

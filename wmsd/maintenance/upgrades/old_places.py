@@ -36,7 +36,7 @@ class Settled(NamedTuple):
 def use_old_places(settings: Settings, layers: Sequence[Layer]) -> Settled:
     """Find the old folders that are still used. Return the settings with these folders.
 
-    The result also has sentences that say what a person should change. `layers` are the sources of the settings.
+    `layers` are the sources of the settings. The result also has sentences that tell a person what to change.
     """
     found = Settled(settings, [], [], [])
     for file, each in _of_file(layers):
@@ -48,8 +48,8 @@ def use_old_places(settings: Settings, layers: Sequence[Layer]) -> Settled:
 
 
 def _of_file(layers: Sequence[Layer]) -> Iterator[tuple[Layer, RelativePath]]:
-    """Yield the relative paths in the configuration file, the data folder first. Leave out paths that another
-    source overrides.
+    """Yield the relative paths in the configuration file, the data folder first. Leave out a path if a later
+    source sets the same key.
     """
     for place, layer in enumerate(layers):
         if layer.kind == "file":
@@ -93,8 +93,10 @@ def _old_paths(file: Layer, value: str) -> Iterator[Path]:
 
 
 def _looks_for(settings: Settings, name: tuple[str, str]) -> tuple[Callable[[Path], bool], str]:
-    """Return a function that checks whether a path contains the files for the setting `name`. Also return a noun
-    for these files, such as "data".
+    """Return a function that checks whether a path contains the expected files. Also return a noun for these
+    files, such as "data".
+
+    `name` is the setting whose files are expected.
     """
     if name == DATA:
         return _has_data, "data"
@@ -106,7 +108,7 @@ def _looks_for(settings: Settings, name: tuple[str, str]) -> tuple[Callable[[Pat
 def _of_default(found: Settled) -> Settled:
     """Choose the backup folder if no setting names it: the default folder, or ./backups like earlier versions.
 
-    Return `found` with the backup folder. If a person should change something, it also has a sentence about this.
+    Return `found` with this folder. If a person should change something, add a sentence that says what.
     """
     data, now = Path(found.settings.server.data), Path(found.settings.backup.folder)
     if _is_made_in(now, found.settings):
@@ -145,8 +147,8 @@ def _old_backups(data: Path) -> Iterator[Path]:
 
 
 def _is_made_in(folder: Path, settings: Settings) -> bool:
-    """Return True if the last scheduled backup was created in this folder. If so, this folder is the right one,
-    whatever other folders contain.
+    """Return True if the last scheduled backup was created in this folder. In this case, the folder is the right
+    one, even if other folders contain backups too.
     """
     made = read_record(Path(settings.server.data)).made
     return made is not None and _are_one(Path(made.path).parent, folder)

@@ -29,8 +29,8 @@ from wmsd.maintenance.upgrades.kept_copies import COPY_AND_LOG
 
 
 class Change(BaseModel):
-    """A figure that the upgrade changes, such as the number of rows in a table. `before` and `after` are the sums
-    of this figure over all files.
+    """A figure that the upgrade changes, such as the number of rows in a table. `before` and `after` are its sums
+    over all files, before and after the upgrade.
     """
 
     what: str
@@ -101,10 +101,10 @@ def rehearse(archive: Path, scratch_in: Path, tell: Tell) -> Rehearsal:
 def _try(
     archive: Path, manifest: Manifest, file: BackedUpFile, target: Path, problems: list[str]
 ) -> tuple[float | None, Figures]:
-    """Migrate one file, and add a sentence to `problems` for each problem.
+    """Unpack, migrate and examine one file. Add a sentence to `problems` for each problem.
 
-    Return how many seconds the migration took, or None if the file was up to date already. Also return the figures
-    of the file after the migration.
+    Return two values: how many seconds the migration took, or None if the file was already up to date, and the
+    file's figures after the migration.
     """
     name = file.code or PLATFORM_FILE
     unpack_file(archive, file, target)

@@ -23,7 +23,7 @@ from wmsd.host.program_file import ProgramFile
 from wmsd.maintenance.upgrades.journal import Upgrade, read_upgrade, write_upgrade
 
 START_AGAIN: Final = "start_again"
-"""The verb that makes a server end and execute its program again."""
+"""The request that tells a server to end, and then to run its program file again."""
 LOG_FILE: Final = "upgrade-{version}.log"
 SHELL: Final = "/bin/sh"
 GRACE_SECONDS: Final = 15.0
@@ -106,9 +106,9 @@ class ChangeOver:
     def finish(self, look: Callable[[Serving], str | None]) -> Serving:
         """Wait until the new server accepts requests, and return it.
 
-        Close the connection to the old server before this call: the new server waits until no command uses lent
-        files. `look` returns why a server is not healthy, or None. Raise StorageError if the new program does not
-        work, after putting the previous program back. Raise OSError if a file cannot be written.
+        The caller must first close its connection to the old server: the new server waits until no command uses
+        lent files. `look` returns why a server is not healthy, or None. If the new program does not work, put the
+        previous program back, and raise StorageError. Raise OSError if a file cannot be written.
         """
         serving = self._await_server(self._upgrade.to_version, self._seconds)
         reason = None if serving is None else look(serving)
@@ -180,8 +180,8 @@ class ChangeOver:
             )
 
     def _go_back(self, reason: str) -> None:
-        """Stop the new server if it runs, and put the previous program back. When the previous program starts, it
-        puts the files back.
+        """Stop the new server if it runs, and put the previous program back. The previous program puts the files
+        back when it starts.
         """
         for sign in (signal.SIGTERM, signal.SIGKILL):
             self._end_server(sign)

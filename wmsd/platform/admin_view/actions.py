@@ -88,8 +88,8 @@ async def begin_examination(service: OversightService, caller: Caller, call: Fro
 def _begin(work: Examinations | ScheduledBackups | None, command: str) -> None:
     """Start `work` in a separate process.
 
-    Raise Problem (409) if the work is already running. If `work` is None, this server cannot start it. In this
-    case, raise Problem (409) with the advice to use `command`.
+    Raise Problem (409) if the work is already running. If `work` is None, this server cannot start the work: raise
+    Problem (409) with the advice to run `command`.
     """
     if work is None:
         raise Problem("INVALID_STATUS", CANNOT.format(command))

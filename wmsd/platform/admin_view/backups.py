@@ -21,7 +21,7 @@ MOST_SHOWN: Final = 60
 def backups_as_json(service: OversightService, own: str) -> dict[str, Any]:
     """Return the backups as JSON.
 
-    `own` is the id of the installation. The folder may also contain archives of other installations.
+    `own` is the id of this installation. The backup folder may also contain archives from different installations.
     """
     installation, scheduled = service.installation, service.started.backups
     settings, now = installation.settings.backup, local_now()

@@ -50,7 +50,9 @@ async def list_company_rules(service: OversightService, caller: Caller, id: int)
 
 
 def _rules(service: OversightService, company: Company) -> Iterator[CompanyRule]:
-    """Yield the rules that are not stored in the company's file. They come from `platform.db` and the settings."""
+    """Yield the rules from `platform.db` and from the settings. Leave out the rules that the company's file
+    contains.
+    """
     settings, operator = service.installation.settings, company.operator
     limits = {
         "requests_per_minute": company_limits.requests_per_minute(company, settings.limits),

@@ -33,8 +33,8 @@ MOST_BEHIND: Final = 20
 
 
 def progress_of(line: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the progress of work. `line` is the last report of the work's process. Return None if there is no
-    report yet.
+    """Return the progress of an examination or a backup as JSON. `line` is the last line that its process has
+    reported. Return None if there is no report yet.
     """
     try:
         return Progress.model_validate({"doing": "examining", **line}).model_dump()

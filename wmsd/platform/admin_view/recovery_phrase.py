@@ -34,8 +34,8 @@ class PhraseShown(Model):
 class KeysProtected(Model):
     """The protection of the keys in the next backup.
 
-    `says` is what is lost if this machine is lost, with placeholders for `facts`. `remedy` is what to do. Both are
-    empty if nothing needs a decision.
+    `says` says what is lost if this machine is lost, with placeholders for `facts`. `remedy` says what to do. Both
+    are empty if the admin has nothing to decide.
     """
 
     state: State

@@ -71,8 +71,8 @@ class LastExamination(Model):
 class AlertShown(Model):
     """An open alert.
 
-    `facts` are the values for the placeholders in the sentence of this kind of alert. `subject` says what the
-    alert is about, such as a company's id.
+    `facts` are the values for the placeholders in the alert's sentence. `subject` says what the alert is about,
+    such as a company's id.
     """
 
     kind: str
@@ -152,7 +152,9 @@ class ReplicaShown(Model):
 
 
 class InstallationBackups(Model):
-    """The backups. `next_at` is null if no backup is scheduled, and is not in the future if one is due."""
+    """The backups. `next_at` is null if no backup is scheduled. If the next backup is due, `next_at` is now or in
+    the past.
+    """
 
     ok: bool
     sentence: str

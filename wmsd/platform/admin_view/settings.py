@@ -57,12 +57,12 @@ def _in(layer: Layer, section: str, key: str) -> Origin:
 
 
 def line_of(text: str, section: str, key: str) -> int | None:
-    """Return the number of the line, from 1, that sets a key in a TOML file. Return None if no line certainly sets
-    it.
+    """Return the number of the line, from 1, that sets a key in a TOML file. Return None if this line is
+    uncertain.
 
-    A line with this text may be in another section, or in a string of several lines. Therefore two parts of the
-    text are parsed. The lines before this line must be valid TOML without the key. The lines up to the end of the
-    value must be valid TOML with the key.
+    A line that looks right may belong to another section or to a text of several lines. Therefore the function
+    parses the file twice. The lines before this line must be valid TOML without the key. The lines up to the end
+    of the value must be valid TOML with the key.
     """
     lines = text.splitlines()
     for number in _candidates(lines, section, key):

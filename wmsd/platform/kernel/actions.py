@@ -32,7 +32,9 @@ class KernelService:
     installation: Installation
     openapi: Prepared
     walking: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """A lock that a request holds while it reads the files of all companies. Other requests wait."""
+    """A lock that a request holds while it reads the files of all companies. So only one request at a time reads
+    them.
+    """
 
 
 kernel = partial(

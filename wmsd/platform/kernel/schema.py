@@ -1,4 +1,4 @@
-"""The answers of the kernel interface: statistics of the installation, without records of a company."""
+"""The answers of the kernel interface: statistics of the installation. They contain no records of companies."""
 
 from typing import Annotated
 
@@ -22,7 +22,7 @@ class Place(Model):
 
 
 class OperatorPlace(Place):
-    """A third-party-logistics operator, as a place of the topology."""
+    """A third-party-logistics operator in the topology."""
 
     sandbox: bool
 

@@ -62,7 +62,8 @@ NEVER: Final = "9999"
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A company as people with certain rights see it: its figures, and its late documents by kind.
+    """The figures and the late documents (by kind) of one company, as far as people with certain rights may see
+    them.
 
     `rank` is a sort key: the companies with the oldest problems come first. If the problems are equally old, the
     companies with the most problems come first.

@@ -27,8 +27,7 @@ class CompanyToday(Model):
     suspended_at: Timestamp | None
     """The time since which the company has been suspended, or null."""
     storage_percent: int | None
-    """The used percentage of the storage that the company may use, or null while the storage is not nearly full.
-    """
+    """The used percentage of the storage that the company may use. null: the storage is not nearly full."""
     late_orders: int | None
     to_load_today: int | None
     orders_not_taken: int | None

@@ -1,1 +1,1 @@
-"""Alerts: messages to people outside of wmsd when a problem begins, and when it is over."""
+"""Alerts: messages to people outside of wmsd when a problem begins and when it is over."""

@@ -16,8 +16,8 @@ TEST: Final = "This is a test. Nothing is wrong."
 def alert_body(notice: Notice, data: Path, complete: Complete = NOTHING_ADDED) -> dict[str, Any]:
     """Return the JSON of an alert, in the form of a webhook event.
 
-    `data` is the data folder, which distinguishes installations on one machine. `complete` is a function that
-    changes the commands in a text. It adds the options that select this installation to each command.
+    `data` is the data folder, which distinguishes installations on one machine. `complete` is a function that adds
+    options to each command in a text. The options make the command use this installation.
     """
     kind = BY_NAME.get(notice.kind)
     is_over = notice.event == "alert.over"
@@ -55,7 +55,7 @@ def as_bytes(notice: Notice, data: Path, complete: Complete = NOTHING_ADDED) -> 
 
 
 class Outcome(NamedTuple):
-    """The outcome of sending an alert. `said` is the answer of the receiver; `error` is None on success."""
+    """The outcome of sending an alert. `said` is the answer of the receiver. `error` is None on success."""
 
     error: str | None
     said: str = ""

@@ -1,4 +1,4 @@
-"""The alerts of a running server: problems are detected, stored, and sent once."""
+"""The alerts of a running server: it detects problems, stores alerts about them, and sends each alert once."""
 
 import asyncio
 import logging
@@ -43,8 +43,8 @@ class NotSent(Exception):
 class Alerts:
     """The alerts of a running server.
 
-    Everything runs on the thread of the event loop, except reading and writing alerts.json. Each channel has a
-    separate task. So a channel that hangs does not delay the other channels or the checks.
+    Everything runs on the thread of the event loop, except reading and writing alerts.json. Each channel has its
+    own task. So a channel that hangs does not delay the other channels or the checks.
     """
 
     def __init__(self, data: Path, clock: Clock, ids: Ids, looks: Looks, ways: Sequence[Channel]) -> None:
@@ -114,7 +114,7 @@ class Alerts:
                 self._sending[way.name] = asyncio.ensure_future(self._send(way))
 
     async def _send(self, way: Channel) -> None:
-        """Send the waiting notices of a channel, the oldest first. Stop when a notice cannot be sent."""
+        """Send the waiting notices of a channel, the oldest first. If a notice cannot be sent, stop."""
         while waiting := self.kept.waiting_of(way.name):
             first = waiting[0]
             try:
@@ -130,8 +130,8 @@ class Alerts:
     def _note(self, way: ChannelName, sent: Waiting, error: str | None) -> None:
         """Store the result of an attempt to send a notice. `error` is None if the notice was sent.
 
-        Other notices may have been queued during the attempt. If they filled the queue, the queue no longer
-        contains this notice.
+        A notice that could not be sent waits for the next attempt. It is dropped if wmsd stops trying, or if newer
+        notices have filled the queue meanwhile.
         """
         now, kept = self._clock.now(), self.kept
         others = [each for each in kept.waiting_of(way) if each.notice.id != sent.notice.id]

@@ -1,4 +1,6 @@
-"""The stored state of alerts: a file in the data folder, because alerts must work while `platform.db` does not."""
+"""Stores the state of alerts. The state is in a file in the data folder, because alerts must work while
+`platform.db` does not.
+"""
 
 from collections.abc import Collection
 from datetime import UTC, datetime
@@ -33,8 +35,8 @@ class OpenAlert(Alert):
 
 
 class Rise(StoredModel):
-    """The number of a company's webhook deliveries that failed at the last attempt, and the time when this number
-    last grew.
+    """The number of a company's webhook deliveries whose last attempt has failed, so that wmsd tries no more. Also
+    the time when this number last grew.
     """
 
     count: int
@@ -42,8 +44,8 @@ class Rise(StoredModel):
 
 
 class Notice(Alert):
-    """A message about an alert, which is sent once. `id` stays the same if the message is sent again after a
-    failure.
+    """A message about an alert, which is sent once. If the message must be sent again after a failure, `id` stays
+    the same.
     """
 
     id: str
@@ -61,7 +63,7 @@ class Waiting(StoredModel):
 
 
 class Failure(StoredModel):
-    """The failure of a channel: the error of its last attempt, and since when it has been failing."""
+    """A failure of a channel: the error of the last attempt, and the time since which all attempts have failed."""
 
     since: str
     at: str
@@ -101,7 +103,7 @@ def read_alerts(data: Path) -> Kept:
 
 def as_of(data: Path) -> str:
     """Return the time of the last change of the stored state, as a phrase such as ", as of
-    2026-11-20T13:25:00.123Z". Return "" if the time is unknown.
+    2026-11-20T13:25:00.123Z". Return "" if this time is not known.
     """
     try:
         at = datetime.fromtimestamp((data / FILE).stat().st_mtime, UTC)

@@ -32,7 +32,7 @@ from wmsd.settings.all_settings import Settings
 LOG = logging.getLogger("wmsd.alerts")
 COMMAND_SECONDS: Final = 30.0
 MOST_SAID: Final = 4096
-"""The number of bytes at the end of a program's output that are stored. Earlier output is read and discarded."""
+"""How many bytes at the end of a program's output are stored. The bytes before them are read and discarded."""
 LONGEST_SHOWN: Final = 300
 NOTHING: Final = "nothing"
 
@@ -50,8 +50,8 @@ def channels_of(
 ) -> list[Channel]:
     """Return the channels that the settings name.
 
-    `code` is the code in a test e-mail, which the admin types. `complete` is a function that changes the commands
-    in the texts of alerts. It adds the options that select this installation to each command.
+    `code` is the code that a test e-mail contains and the admin types. `complete` is a function that adds options
+    to each command in the text of an alert. The options make the command use this installation.
     """
     found: list[Channel] = []
     if settings.alerts.url:
@@ -64,8 +64,8 @@ def channels_of(
 
 
 class ToReceiver:
-    """The channel that sends requests, signed with the secret in the file `alerts.secret_file`. The file is read
-    for each request.
+    """The channel that sends requests to the URL in the settings. They are signed with the secret in the file
+    `alerts.secret_file`, which is read for each request.
     """
 
     name: ChannelName = "url"
@@ -118,9 +118,9 @@ def _outcome(answer: Answer) -> Outcome:
 
 
 class ToCommand:
-    """The channel that starts a program, one process at a time.
+    """The channel that starts a program. Only one process runs at a time.
 
-    Each process has its own session. So wmsd can also kill its child processes at the time limit.
+    Each process has its own process session. So wmsd can also kill the child processes at the time limit.
     """
 
     name: ChannelName = "command"
@@ -179,7 +179,7 @@ class ToCommand:
 async def _talk(process: asyncio.subprocess.Process, body: bytes) -> str:
     """Send the alert to the program, and return its output.
 
-    Both happen at once, because the program may fill the output pipe before it reads the alert.
+    Send and receive at the same time, because the program may fill the output pipe before it reads the alert.
     """
     assert process.stdin is not None
     assert process.stdout is not None

@@ -1,6 +1,6 @@
-"""Finds the problems that need a person.
+"""Finds the problems about which a person must be alerted.
 
-The checks use data that the server has anyway. They open no company's file, except a file that could not be used
+The checks use data that the server already has. They open no company's file, except a file that could not be used
 before.
 """
 
@@ -46,8 +46,8 @@ CANNOT_BE_WRITTEN: Final = "The file cannot be written now."
 class Found:
     """The problems that a check has found.
 
-    `unknown` has the kinds of alerts that could not be checked this time. `rises` has the counts of failed webhook
-    deliveries by company id. The next check compares its own counts with `rises`.
+    `unknown` has the kinds of alerts that could not be checked this time. `rises` has the counts of webhook
+    deliveries whose last attempt has failed, by company id. The next check compares its own counts with them.
     """
 
     troubles: list[Trouble]
@@ -75,11 +75,11 @@ class Looks:
         self._today = today
         self._backups = backups
         self._behind_since: float | None = None
-        """The time since which the replica has been behind, on the monotonic clock. None if it is not behind."""
+        """The time on the monotonic clock since which the replica has been behind. None if it is not behind."""
 
     async def look(self, open_alerts: Sequence[OpenAlert], rises: Mapping[int, Rise]) -> Found:
-        """Check for problems. `open_alerts` are the alerts that are open now. `rises` comes from the previous
-        check.
+        """Check for problems. `open_alerts` are the alerts that are open now. `rises` is the result of the
+        previous check.
         """
         were_down = {
             int(each.subject)
@@ -112,7 +112,8 @@ class Looks:
     async def _disks(self, found: Found) -> None:
         """Check the free space of the disk.
 
-        Use the level of `DiskWatch`. It does not change back and forth when the free space is near a threshold.
+        Use the level of `DiskWatch`, because it does not change back and forth when the free space is near a
+        threshold.
         """
         if self._disk.level is Level.GOOD:
             return
@@ -160,11 +161,11 @@ class Looks:
         self._given_up(found, codes)
 
     async def _try_again(self, were_down: AbstractSet[int]) -> None:
-        """Open the companies' files for which an alert is open, except files whose failure the server already
+        """Open the companies' files about which an alert is open. Skip files whose failure the server already
         knows.
 
-        After a restart, the server finds a damaged file only when it opens the file. This call keeps the alert
-        open while the file is still damaged.
+        After a restart, the server notices that a file is damaged only when it opens the file. Without this
+        method, the alert would end although the file is still damaged.
         """
         for company_id in were_down:
             if company_id not in self._installation.files.failed:
@@ -205,9 +206,7 @@ class Looks:
 
 
 async def verdict_of_replica(installation: Installation) -> "Verdict | None":
-    """Check whether the replica is complete, and return the result. Return None if the installation has no
-    replica.
-    """
+    """Return whether the replica is complete, with a sentence. Return None if the installation has no replica."""
     if not installation.settings.replica.enabled:
         return None
     from wmsd.maintenance.replica.replica_verdict import replica_verdict  # imported here: most have no replica

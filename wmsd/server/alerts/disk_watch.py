@@ -1,4 +1,6 @@
-"""The log messages about the disk: when it is filling up, when it is full, and when it has enough space again."""
+"""Watches the free space of the disk. Logs when the disk is filling up, when it is full, and when it has enough
+space again.
+"""
 
 import asyncio
 import logging
@@ -11,8 +13,8 @@ from wmsd.data_folder.folder import DataFolder
 LOG = logging.getLogger("wmsd.storage")
 LOOK_SECONDS: Final = 10.0
 MARGIN_PERCENT: Final = 5
-"""The percentage by which the free space must exceed a threshold before the disk counts as better. The margin
-avoids repeated log messages near a threshold.
+"""By how many percent the free space must exceed a threshold before the disk counts as better. The margin avoids
+repeated log messages near a threshold.
 """
 UNREADABLE: Final = "the free space of the disk cannot be read"
 
@@ -22,7 +24,7 @@ class DiskWatch:
         self._folder = folder
         self._told = RepeatedFailures(LOG)
         self.level = Level.GOOD
-        """The level that the last log message reported."""
+        """The level of free space in the last log message."""
 
     async def look(self) -> None:
         """Check the free space of the disk, and log a change of the level. A job calls this method."""

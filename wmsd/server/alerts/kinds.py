@@ -19,8 +19,8 @@ Severity = Literal["warning", "error"]
 class AlertKind(NamedTuple):
     """A kind of alert.
 
-    If a kind has very many alerts, one more alert stands for those that are not sent. `more` is its sentence.
-    `more` is empty if only one alert of the kind is possible.
+    If there are very many alerts of a kind, some are not sent, and one additional alert gives their number. `more`
+    is its sentence, or "" if only one alert of the kind is possible.
     """
 
     name: str
@@ -32,7 +32,7 @@ class AlertKind(NamedTuple):
     more: str = ""
     more_over: str = ""
     words: tuple[str, ...] = ()
-    """The texts that may replace a placeholder in a sentence. They are listed here so that they can be translated.
+    """The texts that may replace a placeholder in a sentence. They are listed here so that translators find them.
     """
 
 
@@ -131,7 +131,9 @@ REPLICA: Final = AlertKind(
 
 
 def _of_finding(found: FindingKind, name: str, title: str, over: str) -> AlertKind:
-    """Return the kind of alert for a finding. Its sentence and its advice are those of the finding."""
+    """Return the kind of alert for a finding of the doctor. Its sentence and its advice are those of the
+    finding.
+    """
     severity: Severity = "error" if found.severity == "wrong" else "warning"
     says, remedy = (PLACE.sub(r"%(\1)s", text) for text in (found.says, found.remedy))
     return AlertKind(name, severity, title, says, over, remedy, words=found.words)
@@ -176,8 +178,8 @@ BY_NAME: Final[Mapping[str, AlertKind]] = {each.name: each for each in KINDS}
 def kind_of(name: str) -> AlertKind:
     """Return the kind with this name.
 
-    A stored alert of another version may have an unknown name. For an unknown name, return a kind with the
-    severity "error", and use the name as every sentence.
+    An alert that another version has stored may have an unknown name. For an unknown name, return a kind with the
+    severity "error", whose sentences consist of the name.
     """
     sentence = name.replace("%", "%%")
     unknown = AlertKind(name, "error", name, sentence, sentence, "", sentence, sentence)
@@ -185,7 +187,7 @@ def kind_of(name: str) -> AlertKind:
 
 
 MORE: Final = "more"
-"""The `subject` of the one alert that stands for all further alerts of a kind."""
+"""The `subject` of the additional alert that gives the number of alerts that are not sent."""
 
 
 def alert_pattern(kind: AlertKind, subject: str, is_over: bool) -> str:
@@ -196,8 +198,8 @@ def alert_pattern(kind: AlertKind, subject: str, is_over: bool) -> str:
 
 
 def fill_pattern(pattern: str, facts: Mapping[str, str]) -> str:
-    """Return the sentence with the facts in place of the placeholders. If another version did not store a fact, a
-    question mark replaces it.
+    """Return the sentence with the facts in place of the placeholders. A question mark replaces a fact that is
+    missing, because another version did not store it.
     """
     return pattern % defaultdict(lambda: "?", facts)
 

@@ -1,4 +1,4 @@
-"""The channel that sends alerts by e-mail, through a relay that the admin names.
+"""The channel that sends alerts by e-mail, through a mail relay that the admin names.
 
 wmsd connects only to addresses to which alerts may be sent (`alerts.allow_networks`), and only to the port
 `alerts.mail_port`. If a relay hangs, wmsd stops the attempt after a fixed time. No step blocks the event loop for
@@ -32,7 +32,7 @@ if TYPE_CHECKING:  # imported at the first e-mail: the server can start without 
 
 LOG = logging.getLogger("wmsd.alerts")
 HEALTH: Final = "/admin/health"
-"""The path of the health page, for the link in the e-mail."""
+"""The path of the health page, to which the e-mail has a link."""
 SECONDS: Final = 30.0
 """The time limit for one attempt to send an e-mail, in seconds."""
 
@@ -51,8 +51,8 @@ class ToMail:
     ) -> None:
         """Create the channel.
 
-        `code` is the code that a test e-mail asks the admin to type. `public_url` is the address of the pages, or
-        "".
+        `code` is the code that a test e-mail contains and the admin types. `public_url` is the address of wmsd's
+        pages, or "".
         """
         self._settings = settings
         self._data = data
@@ -129,7 +129,8 @@ class ToMail:
         return client
 
     async def _dialled(self) -> socket.socket:
-        """Try the addresses of the relay one after the other, and return the first connection that succeeds.
+        """Connect to the relay, and return the socket. If the relay has several addresses, try them one after the
+        other.
 
         Raise MailRefused if the relay has no address, or an address that is not allowed. Raise OSError if no
         address accepts a connection.
@@ -157,7 +158,7 @@ class ToMail:
         )
 
     async def close(self) -> None:
-        """Do nothing: each attempt has a connection of its own."""
+        """Do nothing: each attempt opens and closes its own connection."""
 
 
 async def _socket_to(address: str, port: int) -> socket.socket:
@@ -173,7 +174,7 @@ async def _socket_to(address: str, port: int) -> socket.socket:
 
 
 def _tls_context(ca_file: str) -> ssl.SSLContext:
-    """Return a TLS context. Raise MailRefused if the certificates of the authorities cannot be read."""
+    """Return a TLS context. Raise MailRefused if the authorities' certificates cannot be read."""
     from wmsd.http_client.trusted_authorities import AuthoritiesError, dialling_context
 
     try:
@@ -194,7 +195,9 @@ def _own_name() -> str:
 
 
 def password_of(settings: Alerts) -> str | None:
-    """Return the relay's password, or None if no user is set. Raise MailRefused if the file cannot be used."""
+    """Return the relay's password, or None if the settings name no user. Raise MailRefused if the password file
+    cannot be used.
+    """
     if not settings.mail_user:
         return None
     file = Path(settings.mail_password_file)

@@ -1,7 +1,7 @@
-"""The confirmation that e-mails arrive at the address in the settings.
+"""Confirms that alert e-mails arrive at the addresses in the settings.
 
-A test e-mail has a code, which the admin types. The state is a file in the data folder. After a change of the
-settings, the address must be confirmed again.
+A test e-mail contains a code, which the admin types. The state of the confirmation is a file in the data folder.
+After a change of the e-mail settings, the addresses must be confirmed again.
 """
 
 import hashlib
@@ -27,9 +27,9 @@ ConfirmationState = Literal["off", "untried", "sent", "confirmed"]
 
 class Trial(StoredModel):
     way: str
-    """The hash of the e-mail settings that the test e-mail was sent with."""
+    """The hash of the e-mail settings with which the test e-mail was sent."""
     code: str | None = None
-    """The hash of the code in the last test e-mail, or None before the first test."""
+    """The hash of the code in the last test e-mail, or None before the first test e-mail."""
     sent_at: str | None = None
     confirmed_at: str | None = None
 
@@ -38,11 +38,11 @@ class MailState(NamedTuple):
     state: ConfirmationState
     to: list[str]
     at: str | None = None
-    """The time when the test e-mail was sent, or when the address was confirmed; None before the first test."""
+    """The time of the confirmation, or else of the last test e-mail. None before the first test e-mail."""
 
     @property
     def sentence(self) -> str | None:
-        """A sentence that asks the admin to confirm the address, or None if nothing needs to be done."""
+        """A sentence that asks the admin to confirm the addresses, or None if nothing needs to be done."""
         return None if self.state in ("off", "confirmed") else UNCONFIRMED.format(to=", ".join(self.to))
 
 
@@ -54,7 +54,7 @@ def note_sent(data: Path, settings: Alerts, code: str, now: datetime) -> None:
     """Record that the relay has accepted a test e-mail with this code. Raise OSError if the file cannot be
     written.
 
-    An address that was confirmed already stays confirmed.
+    If the addresses are already confirmed, they stay confirmed.
     """
     known = _trial(data, settings)
     sent = {"code": _hash(known.way, code), "sent_at": timestamps.to_text(now)}
@@ -62,8 +62,8 @@ def note_sent(data: Path, settings: Alerts, code: str, now: datetime) -> None:
 
 
 def confirm_mail_code(data: Path, settings: Alerts, code: str, now: datetime) -> bool:
-    """Return True if the code is the one in the last test e-mail with these settings, and record the confirmation.
-    Return False for another code. Raise OSError if the file cannot be written.
+    """Check the code that the admin has typed. If it is the code of the last test e-mail with these settings,
+    record the confirmation and return True. Otherwise return False. Raise OSError if the file cannot be written.
     """
     known = _trial(data, settings)
     if known.code is None or not hmac.compare_digest(known.code, _hash(known.way, code.strip())):
@@ -82,9 +82,8 @@ def state_of(data: Path, settings: Alerts) -> MailState:
 
 
 def _trial(data: Path, settings: Alerts) -> Trial:
-    """Return the state for these settings, or an empty state if other settings were tested.
-
-    A file that cannot be read gives an empty state too.
+    """Return the stored state if it belongs to these settings. Otherwise, or if the file cannot be read, return an
+    empty state.
     """
     named = (
         *(settings.mail_to, settings.mail_from, settings.mail_relay, settings.mail_port),

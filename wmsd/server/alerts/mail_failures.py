@@ -1,4 +1,4 @@
-"""The reasons why an e-mail was not sent, in sentences for the admin who has named the relay."""
+"""The reasons why an e-mail was not sent, as sentences for the admin who chose the relay."""
 
 import errno
 import socket

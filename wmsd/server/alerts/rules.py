@@ -1,7 +1,7 @@
 """The rules that decide which problems become alerts, and when alerts are over.
 
-Tenants or a broken disk can cause many alerts of one kind. The first ones are sent one by one, and one more alert
-says how many others there are. A thousand companies on a broken disk do not cause a thousand messages.
+Tenants or a broken disk can cause many alerts of one kind. wmsd sends only the first of them. One additional alert
+gives the number of the others, so a thousand companies on a broken disk do not cause a thousand messages.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -45,8 +45,8 @@ class Change(NamedTuple):
 def next_alerts(
     known: Sequence[OpenAlert], troubles: Sequence[Trouble], unknown: Collection[str], now: datetime
 ) -> tuple[list[OpenAlert], list[Change]]:
-    """Return the alerts that are open now, and the alerts that have just begun or are just over. `known` are the
-    alerts that were open before. Alerts of kinds in `unknown` stay open.
+    """Return the alerts that are open now, and the changes: alerts that have just begun or are just over. `known`
+    are the alerts that were open before. An open alert whose kind is in `unknown` stays open.
     """
     at = timestamps.to_text(now)
     by_key = {(each.kind, each.subject): each for each in known}
@@ -71,10 +71,10 @@ def next_alerts(
 
 
 def _seen(alert: OpenAlert, trouble: Trouble) -> OpenAlert:
-    """Return the alert of a problem that still exists.
+    """Return `alert` with the present facts of its problem, which still exists.
 
-    Update the facts in `AS_NOW`, and the number of further alerts, because pages show them. All other facts keep
-    their first values.
+    Only the facts in `AS_NOW` change, and the number in the additional alert of a kind. All other facts keep their
+    first values.
     """
     now = _short(trouble.facts)
     then = (
@@ -89,9 +89,9 @@ def _short(facts: Mapping[str, str]) -> dict[str, str]:
 
 def _bounded(troubles: Sequence[Trouble], known: Collection[tuple[str, str]]) -> Iterator[Trouble]:
     """Yield at most `MOST_OF_KIND` problems of each kind. If a kind has more problems, also yield one problem with
-    the number of the remaining ones.
+    the number of the others.
 
-    Problems with an open alert come first, so that a new alert never ends an open one.
+    Problems with an open alert come first. So a new problem never ends the alert of another problem.
     """
     by_kind: dict[str, list[Trouble]] = {}
     for each in troubles:
@@ -106,11 +106,11 @@ def _bounded(troubles: Sequence[Trouble], known: Collection[tuple[str, str]]) ->
 def risen(
     before: Mapping[int, Rise], counts: Mapping[int, int], companies: Collection[int], now: datetime
 ) -> dict[int, Rise]:
-    """Return, by company id, the number of webhook deliveries that failed at the last attempt. Each number has the
-    time when it last grew.
+    """Return a `Rise` for each company: the number of webhook deliveries whose last attempt has failed, and when
+    this number last grew.
 
-    `before` is the previous result. `counts` has the present numbers. A company that is missing in `counts` keeps
-    its previous number. Companies that are not in `companies` are left out.
+    `before` is the previous result, and `counts` has the present numbers. A company that is missing in `counts`
+    keeps its previous `Rise`. Companies that are not in `companies` are left out.
     """
     found = {company: rise for company, rise in before.items() if company in companies and company not in counts}
     for company, count in counts.items():
@@ -128,7 +128,8 @@ def is_rising(rise: Rise, now: datetime) -> bool:
 def is_due(waiting: Waiting, now: datetime) -> bool:
     """Return True if the next attempt is due.
 
-    It is also due if the remaining wait is longer than the longest delay, because the clock was set back.
+    If the clock was set back, the remaining wait may be longer than the longest delay. In this case, the attempt
+    is due too.
     """
     if waiting.next_at is None:
         return True

@@ -11,11 +11,13 @@ if TYPE_CHECKING:  # the command does not need the first import, and the server 
     from wmsd.server.figures.schema import ServerFigures
 
 FIGURES: Final = "server_figures"
-"""The name of this request. A backup uses another request, "figures", which returns the figures of one company."""
+"""The name of the request for the server's metrics. The request "figures" is different: a backup uses it to get
+the figures of one company.
+"""
 
 
 def figures_verb(figures: "LiveFigures") -> Verb:
-    """Return the function with which the server answers this request."""
+    """Return the function with which the server answers the request `FIGURES`."""
 
     async def answer(session: Session, argument: Any) -> dict[str, Any]:
         return (await figures.read()).model_dump()

@@ -42,8 +42,8 @@ class LoopLag:
         self._wait()
 
     def beat(self, due: float, now: float) -> None:
-        """Record a beat. `due` is the time at which the beat was planned, and `now` is the present time, in
-        seconds on the loop's clock.
+        """Record a beat. `due` is the planned time of the beat, and `now` the present time. Both are in seconds on
+        the loop's clock.
         """
         self._beats.append(Beat(now, max(0.0, now - due), self._measures.answered()))
 
@@ -58,8 +58,8 @@ class LoopLag:
         return max((each.lag for each in self._beats), default=0.0)
 
     def last_minute(self, now: float) -> tuple[float, list[int]]:
-        """Return the length of the measured period in seconds, and the requests that were answered in this period.
-        The requests are counted by bucket of duration.
+        """Return two values: the length of the measured period in seconds, and the number of requests that were
+        answered in this period, by bucket of duration.
 
         The period ends at `now` on the loop's clock. It is about a minute long, but shorter after a start.
         """

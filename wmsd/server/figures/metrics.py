@@ -12,7 +12,7 @@ from wmsd.dispatch.request_measures import CLASSES
 from wmsd.server.figures.schema import PayerFigures, ServerFigures
 
 Sample = tuple[tuple[str, ...], float]
-"""A sample: the values of its labels, and its value."""
+"""A sample: first the values of the labels, then the value of the metric."""
 
 
 class Metric(NamedTuple):

@@ -4,8 +4,8 @@ from wmsd.contract.fields import Model, Timestamp
 
 
 class SurfaceFigures(Model):
-    """The requests since the start. `buckets` counts them by duration; `request_measures.py` has the limits of the
-    buckets.
+    """The requests since the start. `buckets` counts the requests by duration. The limits of the buckets are in
+    `request_measures.py`.
     """
 
     by_class: list[int]

@@ -1,1 +1,1 @@
-"""The cached figures of each company, so that one page can show a thousand companies."""
+"""Caches the figures of each company, so that one page can show a thousand companies."""

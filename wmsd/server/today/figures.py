@@ -1,5 +1,5 @@
-"""Reads the figures of one company from its file. They come from counts that triggers update, and from indexes of
-due dates.
+"""Reads the figures of one company from its file. They come from counts that triggers keep up to date, and from
+indexes of due dates.
 """
 
 from typing import Final
@@ -17,7 +17,7 @@ from wmsd.warehouse.purchase_orders.store import ORDERS as PURCHASE_ORDERS
 from wmsd.warehouse.sales_orders.store import ORDERS as SALES_ORDERS
 
 MOST_LISTED: Final = 20
-"""How many late documents of a kind are listed, at most. The oldest are listed first."""
+"""How many late documents of each kind are listed, at most. The oldest are listed first."""
 TABLES: Final = tuple(kind.table for kind in DOCUMENTS)
 DUE: Final = tuple(table for table in TABLES if table.due is not None)
 GIVEN_UP: Final = f"""
@@ -25,8 +25,8 @@ GIVEN_UP: Final = f"""
     CROSS JOIN webhook_subscription_counts ON subscription_id = id AND status = 'exhausted'
     WHERE url <> '{ADDRESS}'
 """
-"""The SQL that counts webhook deliveries that failed at the last attempt. It does not count test deliveries, or
-deliveries to test receivers, which only simulate failures.
+"""The SQL that counts the webhook deliveries whose last attempt has failed, so that wmsd tries no more. Test
+deliveries, and deliveries to test receivers, do not count, because they only simulate failures.
 """
 WAITING: Final = "SELECT coalesce(sum(rows), 0) FROM webhook_delivery_counts WHERE status IN ('pending', 'held')"
 WITHOUT_CREDENTIALS: Final = """
@@ -50,7 +50,7 @@ class LateDocument(BaseModel):
     due: str
     partner: str | None
     waits_for: str | None
-    """The code of the unfinished transport or reception that the document is assigned to, or None."""
+    """The code of the unfinished transport or reception to which the document is assigned, or None."""
 
 
 class Late(BaseModel):
@@ -63,7 +63,7 @@ class Late(BaseModel):
 class CompanyFigures(BaseModel):
     """The figures of a company, as they were on the date `day`.
 
-    They become invalid on the date `next_due`, on which more documents become due.
+    They become outdated on the date `next_due`, because more documents are due then.
     """
 
     day: str
@@ -79,7 +79,7 @@ class CompanyFigures(BaseModel):
     waiting: int
     """The number of webhook deliveries that must still be sent."""
     without_credentials: int
-    """The number of waiting deliveries whose webhook lacks its credentials."""
+    """The number of waiting deliveries to webhooks whose credentials are missing."""
     oldest_waiting: str | None
     """The time when the oldest pending delivery was queued, or None if no delivery is pending."""
     low: int
@@ -94,8 +94,8 @@ class CompanyFigures(BaseModel):
     """
 
     def holds(self, today: str) -> bool:
-        """Return True if the figures are valid on the date `today`. The caller must check separately whether the
-        file has changed since they were read.
+        """Return True if the figures are still valid on the date `today`. The caller must also check whether the
+        file has changed since the figures were read.
         """
         if self.day == today:
             return True
@@ -105,7 +105,7 @@ class CompanyFigures(BaseModel):
 def read(tx: Transaction, today: str, month: str) -> CompanyFigures:
     """Read the figures of a company.
 
-    `today` is a date, such as 2026-11-24. `month` is the month for the count of events, in UTC, such as 2026-11.
+    `today` is a date, such as 2026-11-24. `month` is the month whose events are counted, in UTC, such as 2026-11.
     """
     coming = [due for table in DUE if (due := tx.value(next_sql(table), {"today": today})) is not None]
     return CompanyFigures(
@@ -136,7 +136,8 @@ WAITS_FOR: Final = {
         WHERE purchase_order_id = purchase_orders.id AND status IN ('CREAT', 'IN_LUCRU') LIMIT 1
     """,
 }
-"""The SQL that finds the transport or the reception of a late document, by the name of the document kind."""
+"""The SQL that finds the unfinished transport or reception of a late document, by the name of the document kind.
+"""
 BY_STATUS: Final = "SELECT status, sum(rows) FROM {} GROUP BY status"
 
 
@@ -175,8 +176,8 @@ def _field(table: DocumentTable) -> str:
 
 
 def _open(table: DocumentTable) -> str:
-    """Return the end of an SQL statement that selects the open documents with a due date. It begins with the table
-    name, and uses the index of due dates.
+    """Return the part of an SQL statement after FROM, for open documents with a due date. It uses the index of due
+    dates.
     """
     assert table.due is not None
     statuses = ", ".join(f"'{status}'" for status in table.due.statuses)

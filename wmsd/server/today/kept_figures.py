@@ -1,4 +1,5 @@
-"""The cache of all companies' figures for the page Today. Code that reads the cache opens no company's file.
+"""The cache of all companies' figures for the page Today. Code that uses the cache need not open any company's
+file.
 
 The figures of a company are read again when its file has changed, and when a document becomes late.
 """
@@ -27,7 +28,7 @@ MOST_AT_ONCE: Final = 50
 MOST_OPENED: Final = 10
 """How many closed files are opened and read in one run of the job, at most."""
 WRITTEN_EVERY: Final = 10.0
-"""The figures are stored at most once in this number of seconds."""
+"""The minimum number of seconds between two writes of the figures to `platform.db`."""
 
 
 class Days(dict[str | None, str]):
@@ -60,12 +61,12 @@ class TodayFigures:
         """The ids of the companies that have changed since their figures were read."""
         self._known: dict[int, CompanyFigures] | None = None
         self._unwritten: dict[int, str] = {}
-        """The companies whose latest figures are not stored yet: the time when these figures were read, by company
-        id.
+        """The time when the figures of a company were read, by company id. The dict has the companies whose latest
+        figures are not stored yet.
         """
         self._tried: dict[int, int] = {}
         """The number of the job run that last tried to read a company, by company id. Companies with the lowest
-        number are read first.
+        numbers are read first.
         """
         self._turn = 0
         self.version = 0
@@ -118,21 +119,21 @@ class TodayFigures:
                 await self._write(known)
 
     async def write(self) -> None:
-        """Store the figures that are not stored yet, before the server stops."""
+        """Store the figures that are not stored yet. This is called before the server stops."""
         async with self._keeping:
             if self._known is not None and self._unwritten:
                 await self._write(self._known)
 
     def _some(self, companies: Iterable[int], most: int) -> list[int]:
-        """Return at most `most` of the companies, first those that were tried longest ago.
+        """Return at most `most` of the companies. Those whose last attempt is longest ago come first.
 
         So a company whose file always fails does not delay other companies.
         """
         return sorted(companies, key=lambda each: (self._tried.get(each, 0), each))[:most]
 
     async def _read(self, company_id: int, today: str, known: dict[int, CompanyFigures]) -> None:
-        """Read the figures of a company into `known`. If the file cannot be read, keep the old figures. A later
-        run of the job tries again.
+        """Read the figures of a company, and put them into `known`. If the file cannot be read, keep the old
+        figures. A later run of the job tries again.
         """
         self._changed.discard(company_id)
         self._tried[company_id] = self._turn
@@ -160,8 +161,8 @@ class TodayFigures:
     async def _loaded(self) -> dict[int, CompanyFigures]:
         """Return the cached figures by company id.
 
-        The first call loads the stored figures, and marks each company whose file has changed since they were
-        stored.
+        The first call loads the stored figures. It also marks each company whose file has changed after its
+        figures were read.
         """
         if self._known is None:
             kept = await self._platform.read(store.stored_figures)
@@ -172,9 +173,9 @@ class TodayFigures:
         return self._known
 
     def _written_since(self, moments: dict[int, datetime]) -> set[int]:
-        """Return the companies whose files have changed since the times in `moments`.
+        """Return the companies whose files have changed after the times in `moments`.
 
-        A time in the future means that the clock was wrong, so the company counts as changed.
+        A time in the future means that the clock was wrong. The company then counts as changed.
         """
         now = self._clock.now()
         return {

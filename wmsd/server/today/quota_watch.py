@@ -1,4 +1,4 @@
-"""Finds companies that will soon be unable to add data. The reason is their quota, or their share of a nearly full
+"""Finds companies that will soon be unable to add data, because of their quota or their share of a nearly full
 disk.
 """
 
@@ -16,11 +16,13 @@ from wmsd.tenants.companies import store
 
 WARN_FROM: Final = 0.8
 WARN_UNTIL: Final = 0.75
-"""The level at which a warning ends. The gap to `WARN_FROM` avoids warnings that come and go."""
+"""The fill level below which a warning ends. It is lower than `WARN_FROM`, so that warnings do not come and go."""
 
 
 class Filling(NamedTuple):
-    """How close a company's storage is to a limit. The limit `bound` is a quota or a share of the disk."""
+    """How close a company's storage is to a limit. `bound` is the limit: a quota or a share of the disk. `held` is
+    the number of bytes that the company uses.
+    """
 
     bound: Bound
     held: int
@@ -47,7 +49,9 @@ class QuotaWatch:
         """The fill level of each company that needs a warning, by the company's id."""
 
     async def look(self) -> None:
-        """Measure all companies. A job calls this method. Another check reports a disk that cannot be read."""
+        """Measure the fill level of all companies. A job calls this method. If the disk cannot be read, do
+        nothing, because another check reports this.
+        """
         companies = await self._installation.access.companies()
         read = {each: figures.bytes for each, figures in self._today.known.items() if each in companies}
         try:
@@ -62,7 +66,7 @@ class QuotaWatch:
 
     def _measured(self, unread: Iterable[int]) -> tuple[Disk, dict[int, int]]:
         """Return the state of the disk, and the file sizes in bytes of the companies in `unread`, by company id.
-        These are the companies without cached figures.
+        `unread` are the companies without cached figures.
         """
         path = self._installation.files.path
         return disk_of(self._installation.folder.path), {each: bytes_on_disk(path(each)) for each in unread}
@@ -78,8 +82,8 @@ class QuotaWatch:
         ]
 
     def _filling(self, company: Company, held: int, disk: Disk) -> Filling | None:
-        """Return the fill level of the company for the limit that is closest, or None if the company has no limit.
-        `held` is the number of bytes that the company uses.
+        """Return the highest fill level of the company, for its quota or its share of the disk. Return None if it
+        has no limit. `held` is the number of bytes that the company uses.
         """
         ways = []
         if (quota := self._storage.quota_of(company)) is not None:

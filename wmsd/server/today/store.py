@@ -13,8 +13,8 @@ KEEP: Final = """
 
 
 def stored_figures(tx: Transaction) -> dict[int, tuple[CompanyFigures, str]]:
-    """Return the stored figures of each company, and the time when they were read. Leave out figures that this
-    version of wmsd cannot read.
+    """Return the stored figures of each company with the time when they were read, by company id. Leave out
+    figures that this version of wmsd cannot read.
     """
     found = {}
     for company_id, text, read_at in tx.rows("SELECT company_id, figures, read_at FROM company_figures"):
@@ -26,9 +26,9 @@ def stored_figures(tx: Transaction) -> dict[int, tuple[CompanyFigures, str]]:
 
 
 def keep(tx: Transaction, figures: Mapping[int, tuple[CompanyFigures, str]]) -> None:
-    """Store the figures of companies, each with the time when reading them began.
+    """Store the figures of companies, each with the time at which the reading of these figures began.
 
-    The figures may lack changes of the file after this time.
+    Changes of the company's file after this time may be missing in the figures.
     """
     rows = [(company_id, found.model_dump_json(), read_at) for company_id, (found, read_at) in figures.items()]
     tx.executemany(KEEP, rows)

@@ -1,1 +1,1 @@
-"""The sections of the settings, each in a file with its name."""
+"""The sections of the settings. Each section is in the module with its name."""

@@ -1,4 +1,4 @@
-"""[alerts]: the people and programs that receive alerts, and the channels."""
+"""[alerts]: who receives alerts, and through which channels."""
 
 from typing import Annotated, Literal
 

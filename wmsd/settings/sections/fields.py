@@ -1,4 +1,4 @@
-"""The building blocks of setting declarations: sections, types of values, and markers."""
+"""The building blocks of setting declarations: sections, types of values, and marks."""
 
 import ipaddress
 import re
@@ -23,7 +23,9 @@ TLS: Final = ("off", "lan", "files")
 
 
 class SettingsError(Exception):
-    """The error for a wrong setting. Its message names the setting, its source, and what to write instead."""
+    """The error for a wrong setting. Its message names the setting and its source, and says what to write
+    instead.
+    """
 
 
 def check_listen(value: str) -> str:
@@ -38,8 +40,8 @@ def check_own_listen(value: str) -> str:
 
 
 def check_tls(value: str) -> str:
-    """Return the value of the setting `tls`: `off`, `lan`, `files`, or a path. Raise ValueError if the value has
-    only letters, but is none of these words.
+    """Return `value`, the value of the setting `tls`: `off`, `lan`, `files`, or a path. Raise ValueError if it
+    consists only of letters, but is none of these words.
     """
     if value.isalpha() and value not in TLS:
         raise ValueError("must be off, lan or files")
@@ -130,8 +132,8 @@ Days = Annotated[int, Field(ge=1, le=36_500)]
 
 
 class ReadEachTime:
-    """The marker of a setting that is read again for each backup. A change of any other setting takes effect after
-    a restart.
+    """A mark for a setting that is read again for each backup. Changes of settings without this mark take effect
+    after a restart.
     """
 
 

@@ -1,4 +1,4 @@
-"""`server.public_url`: the address that people open, in the form that browsers use."""
+"""`server.public_url`: the address at which people open wmsd, in the form that browsers use."""
 
 from typing import Final
 from urllib.parse import urlsplit
@@ -30,8 +30,8 @@ def check_public_url(value: str) -> str:
 
 
 def _as_browsers_send(host: str) -> str:
-    """Return the host with non-ASCII letters in the form of IDNA (UTS #46). Return "" if the host has no such
-    form.
+    """Return the host with its non-ASCII letters in punycode (IDNA, UTS #46). Return "" if the host cannot be
+    converted.
     """
     if host.isascii():
         return host

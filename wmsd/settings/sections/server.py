@@ -139,7 +139,7 @@ class Server(Section):
 
     @property
     def certificate_files(self) -> tuple[Path, Path] | None:
-        """The file of the certificate chain, and the file of its private key. One file may contain both. None if
+        """The file of the certificate chain and the file of its private key, which may be the same file. None if
         TLS is off, or if the setting `tls` is `lan`.
         """
         if not self.has_tls or self.tls == "lan":
@@ -149,5 +149,7 @@ class Server(Section):
 
     @property
     def zone(self) -> ZoneInfo:
-        """The time zone of the installation: the setting, or else the machine's time zone, or else UTC."""
+        """The time zone of the installation. It comes from the setting, or else from the machine, or else it is
+        UTC.
+        """
         return time_zone(self.time_zone or machine_time_zone() or UTC_NAME)

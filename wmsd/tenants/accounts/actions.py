@@ -70,10 +70,10 @@ class SignInService:
 async def issue_token(service: SignInService, body: SignIn, call: FromAddress) -> dict[str, object]:
     """Get a token for a user's e-mail address and password.
 
-    The token has the abilities in `abilities`, and is shown only once. The answer is 403 if the user does not have
-    one of these abilities with this password. If the user gains rights later, a new token is needed to use them.
-    From the fifth failure on, each failure starts a pause of up to 60 s. During a pause, even the right password
-    is refused. A user with a second factor cannot get a token in this way.
+    The token has the abilities in `abilities`, and is shown only once. The answer is 403 if the password does not
+    give the user all these abilities. If the user gains rights later, a new token is needed to use them. From the
+    fifth failure on, each failure starts a pause of up to 60 s. During a pause, even the right password is
+    refused. A user with a second factor cannot get a token in this way.
     """
 
     known = await _known(service, body.email, body.password, call.address)
@@ -216,8 +216,8 @@ def create_user(tx: Transaction, new: NewUser, password_hash: str) -> int:
 
 
 def taken_email(tx: Transaction, email: str, of: int | None = None) -> FieldErrors:
-    """Return an error if another user has the mailbox of this e-mail address. `of` is the id of a user who does
-    not count as another user, or None.
+    """Return an error if another user already has this e-mail address. `of` is the id of the user who may keep or
+    get the address. For a new user, `of` is None.
     """
     is_taken = any(user.id != of for user in store.users_with_mailbox(tx, email))
     return {"email": ["is taken by another user"]} if is_taken else {}

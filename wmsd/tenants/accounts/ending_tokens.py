@@ -61,9 +61,11 @@ TO_TELL: Final = f"""
         AND (tokens.told_days IS NULL OR tokens.told_days > days)
     LIMIT {TOLD_AT_ONCE}
 """
-"""The SQL of tokens to report in the log. A token is reported once within 14 days before it expires, and once more
-within one day before it expires. A report is left out if the token's whole lifetime is not longer than this
-period.
+"""The SQL of tokens to report in the log. A token is reported once in the last 14 days before it expires, and once
+more in the last day.
+
+A token that was issued for at most 14 days is reported only in the last day. A token that was issued for at most
+one day is not reported.
 """
 HAS_TOLD: Final = "UPDATE tokens SET told_days = :days WHERE id = :id"
 

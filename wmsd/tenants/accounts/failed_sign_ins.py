@@ -18,7 +18,9 @@ PASSWORD: Final = "sign-in.failed"
 SECOND_FACTOR: Final = "second-factor.failed"
 TOLD_EVERY: Final = 3600.0
 MOST_USERS: Final = 1000
-"""How many users have their own count of failures. The failures of all other users are counted together."""
+"""The maximum number of separate counts of failures. If more users have failures, the failures of the remaining
+users are counted together.
+"""
 OTHERS: Final = "other users"
 MOST_ADDRESSES: Final = 5
 NOBODY: Final = "not signed in"

@@ -65,8 +65,8 @@ def _is_easy(password: str, email: str, name: str) -> bool:
 
 
 def _says_little(words: Sequence[str], own: Iterable[str], own_words: Set[str]) -> bool:
-    """Return True if the password is one repeated word, or consists only of own and common words. zxcvbn overrates
-    these passwords, because of the spaces between the words.
+    """Return True if the password is one repeated word, or consists only of `own_words`. zxcvbn overrates these
+    passwords, because of the spaces between the words.
 
     `own` has the user's e-mail address and name. `own_words` has the words in `own`, and common words.
     """

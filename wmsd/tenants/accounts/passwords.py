@@ -58,16 +58,17 @@ class Origin:
     """The user's e-mail address as it is stored, or the normalised address if no user has it."""
     address: str
     is_known: bool
-    """Whether this user has signed in from this client address before. Failures from other addresses do not delay
-    sign-ins from such an address.
+    """Whether this user has signed in from this client address before. If so, failures from other addresses do not
+    delay the sign-in.
     """
 
     @property
     def keys(self) -> tuple[Key, ...]:
         """The keys under which failures are counted.
 
-        The first key is the account with this client address. If the address is unknown, there is a second key:
-        the account with all unknown addresses. Only one password at a time is checked for the last of these keys.
+        The first key is the account with this client address. If the user has never signed in from this address,
+        there is a second key: the account with all unknown addresses. For the last of these keys, only one
+        password at a time is checked.
         """
         own: Key = (self.email, self.address)
         return (own,) if self.is_known else (own, (self.email, None))
@@ -79,8 +80,8 @@ class Passwords:
         self._hasher = hasher or PasswordHasher()
         self._thread = ThreadPoolExecutor(1, "wmsd-passwords", initializer=lower_priority)
         self._strangers = asyncio.Lock()
-        """A lock for sign-ins from unknown addresses. Only one of them is in the thread's queue at a time. So
-        users at known addresses do not wait for the others.
+        """A lock for sign-ins from unknown addresses. Only one of them is in the thread's queue at a time. So a
+        sign-in from a known address does not wait for them.
         """
         self._nobody: str | None = None
         self._pauses = Pauses()
@@ -91,11 +92,11 @@ class Passwords:
         return await asyncio.shield(asyncio.create_task(self._in_turn(lambda: self._hasher.hash(prepared))))
 
     async def check(self, origin: Origin, password: str, password_hash: str | None) -> bool:
-        """Return True if the password is right. `password_hash` is None for an unknown user. The check of an
-        unknown user takes as long as any other check, and returns False.
+        """Return True if the password is right. `password_hash` is None for an unknown user. For an unknown user,
+        return False, after the time that a check takes.
 
-        In these cases, raise Problem without checking the password. 429: the pause after failures has not ended,
-        or another password for this account is being checked. 503: too many passwords are being checked, and the
+        Raise Problem without checking the password in these cases. 429: the pause after failures has not ended, or
+        another password for this account is being checked. 503: too many passwords are being checked, and the
         client address is unknown.
 
         If the caller disconnects during a check, the check still ends, and its result counts.

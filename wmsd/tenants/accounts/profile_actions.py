@@ -1,5 +1,5 @@
-"""What users do with their own accounts in the browser: the profile, the language, the rights, the sessions and
-the password.
+"""What users do with their own accounts in the browser. The account has a profile, a language, rights, sessions
+and a password.
 """
 
 import asyncio
@@ -73,7 +73,7 @@ async def choose_time_zone(service: SignInService, body: TimeZoneChoice, caller:
 
 @operation(tag="Sessions", answer="object", returns=Access, scope="platform", codes=("COMPANY_REQUIRED",))
 def get_access(tx: Transaction, caller: Caller, company: Company | None) -> dict[str, object]:
-    """Get a company and your abilities there."""
+    """Get a company and your abilities in it."""
     if company is None:
         raise Problem("COMPANY_REQUIRED", "The request must name a company.")
     return {

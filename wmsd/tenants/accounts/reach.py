@@ -1,7 +1,8 @@
 """The reach of a user or credential: a role, abilities and companies. This module has no I/O.
 
-A credential is a password, session or token. It has at most the reach that its user had when it was created. Its
-reach shrinks with the user's reach, and never grows.
+A credential is a password, session or token. Its reach is limited to the user's reach at the time when the
+credential was created. If the user's reach shrinks, the reach of the credential shrinks too. A credential's reach
+never grows.
 """
 
 import json
@@ -91,8 +92,8 @@ def both_companies(first: Companies, second: Companies) -> Companies:
 def both_abilities(first: Iterable[str], second: Iterable[str]) -> list[str]:
     """Return the abilities that both lists grant.
 
-    EVERYTHING in a list grants every ability. If one list contains EVERYTHING, return the other list. If not, keep
-    the order of `first`.
+    EVERYTHING in a list grants every ability. If one list contains EVERYTHING, return all abilities of the second
+    list. If not, keep the order of `first`.
     """
     ours, theirs = list(first), list(second)
     if EVERYTHING in theirs:

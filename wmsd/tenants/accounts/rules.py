@@ -27,8 +27,8 @@ class User:
     company_ids: frozenset[int]
     disabled: bool
     password_reach: Reach | None = None
-    """The reach of the password if it is smaller than the user's reach, otherwise None. To get the other rights,
-    the user must choose a new password.
+    """The reach of the password. None if the password gives all rights of the user. If not, the user must choose a
+    new password to get the missing rights.
     """
     password_link_creator: LinkCreator = LinkCreator()
     """The admin who created the link at which the password was chosen."""

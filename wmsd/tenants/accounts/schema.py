@@ -197,7 +197,7 @@ class UserEmail(Input):
 
 
 class NewUser(UserSettings, UserEmail):
-    """A new user. The e-mail address comes first."""
+    """A new user."""
 
     role: RoleChoice = "member"
 
@@ -311,7 +311,7 @@ class PasswordChange(Input):
 
 
 class PasswordChanged(Model):
-    """How many other sessions and tokens ended with the previous password."""
+    """How many sessions and tokens ended because the user changed the password."""
 
     sessions_ended: int
     tokens_ended: int
@@ -350,8 +350,8 @@ class TokenRecord(Model):
     created_at: Timestamp
     expires_at: Timestamp
     expires_in_days: int | None
-    """The rounded number of days until the token expires, if they are few. -1: the token has expired. null: all
-    other cases.
+    """The rounded number of days until the token expires, if it expires soon. -1: the token has expired. null: the
+    token does not expire soon, is revoked or replaced, or its user is disabled.
     """
     last_used_at: Timestamp | None
     last_used_from: str | None

@@ -26,8 +26,8 @@ TOO_MANY_PLACES: Final = (
     f"You signed in on more than {MOST_OF_A_USER} devices or browsers, so this session was ended. Sign in again."
 )
 MOST_REMEMBERED: Final = 10_000
-"""The maximum number of ended sessions that are remembered for each of two reasons: the session expired, or the
-user signed in at too many places.
+"""The maximum number of ended sessions that are remembered in each of two groups. The first group has sessions
+that expired. The second has sessions that ended because the user signed in at too many places.
 """
 COLUMNS: Final = "id, user_id, made_at, seen_at, address, agent, reach"
 BY_HASH: Final = f"SELECT {COLUMNS} FROM sessions WHERE hash = ?"
@@ -56,9 +56,9 @@ class SessionUses:
         """
         self._displaced: OrderedDict[str, int] = OrderedDict()
         self._expired: OrderedDict[str, int] = OrderedDict()
-        """Sessions that have ended since the server started: the user's id, by the hash of the session. `_expired`
-        has the sessions that expired. `_displaced` has the sessions that ended because their users signed in at
-        too many places.
+        """The sessions that expired since the server started: the user's id, by the hash of the session.
+
+        `_displaced` has the sessions that ended because their users signed in at too many places.
         """
 
     def displace(self, hash_: str, user_id: int) -> None:
@@ -77,7 +77,7 @@ class SessionUses:
 
     def former_user(self, hash_: str) -> int | None:
         """Return the user's id if the session expired, or ended because the user signed in at too many places.
-        Return None for any other session, and if the session ended before the server started.
+        Return None if it ended for another reason or before the server started.
         """
         return self._displaced.get(hash_) or self._expired.get(hash_)
 
@@ -186,7 +186,7 @@ def of_user(tx: Transaction, user_id: int) -> list[Session]:
 
 
 def left_of(tx: Transaction, ids: Collection[int]) -> set[int]:
-    """Return those of the `ids` whose sessions still exist."""
+    """Return the ids of the sessions in `ids` that still exist."""
     return {session_id for (session_id,) in tx.rows(LEFT, (dumps(list(ids)),))}
 
 

@@ -1,4 +1,4 @@
-"""The credentials of a user. Some changes end credentials. The pages then show which credentials ended, and the
+"""The credentials of a user. If a change of the user ends some credentials, the pages show which ones, and the
 audit records them.
 """
 

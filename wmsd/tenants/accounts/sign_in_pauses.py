@@ -49,8 +49,8 @@ class Pauses:
         self._failures.pop(key, None)
 
     def _forget_some(self) -> None:
-        """Forget a tenth of the stored failures. Those whose pauses end first are forgotten. One call removes so
-        many, because it must sort all of them, which is slow.
+        """Forget a tenth of the stored failures: those whose pauses end first. One call removes many failures,
+        because it must sort all of them, which is slow.
         """
         by_end = sorted(self._failures, key=lambda key: self._failures[key].until)
         for key in by_end[: MOST_REMEMBERED // 10]:

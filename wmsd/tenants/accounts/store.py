@@ -22,8 +22,10 @@ USERS: Final = f"SELECT {USER_COLUMNS} FROM users ORDER BY email"
 
 
 def user_by_email(tx: Transaction, email: str) -> User | None:
-    """Return the user with this e-mail address, or None. If several users have forms of this address, return the
-    user whose stored address is exactly `email` in lower case.
+    """Return the user with this e-mail address, or None.
+
+    In data from versions before 1.2, several users may have the same address in different Unicode forms. In this
+    case return the user whose stored form is exactly `email` in lower case.
     """
     return next(users_with_mailbox(tx, email), None)
 
@@ -128,8 +130,8 @@ DELETIONS: Final = (
     *("DELETE FROM tokens WHERE user_id = ?", "DELETE FROM sessions WHERE user_id = ?"),
     *("DELETE FROM user_companies WHERE user_id = ?", "DELETE FROM users WHERE id = ?"),
 )
-"""The statements that delete a user. The last one deletes the row in `users`. It also deletes all rows that refer
-to the user in tables that are not named here.
+"""The statements that delete a user. The last statement deletes the row in `users`. This also deletes all rows
+that refer to the user in tables without a statement here.
 """
 SET_RIGHTS: Final = "UPDATE users SET role = ?, abilities = ?, updated_at = ? WHERE id = ?"
 
@@ -147,8 +149,9 @@ def set_rights(
 
 
 def set_password(tx: Transaction, user_id: int, password_hash: str, link_creator: LinkCreator) -> None:
-    """Set a password that gives the user all rights, so no right waits for a new password. `link_creator` is the
-    admin who set the password, or who created the link for the password.
+    """Set a password that gives the user all rights. From now on, no right waits for a new password.
+
+    `link_creator` is the admin who set the password, or who created the link for the password.
     """
     columns = {
         "password_hash": password_hash,
@@ -161,7 +164,7 @@ def set_password(tx: Transaction, user_id: int, password_hash: str, link_creator
 
 
 def other_admins(tx: Transaction, user_id: int) -> list[User]:
-    """Return the other active platform admins."""
+    """Return the active platform admins except the user `user_id`."""
     return [_user(row) for row in tx.records(OTHER_ADMINS, (user_id,))]
 
 

@@ -16,8 +16,8 @@ from wmsd.tenants.companies import store as companies
 USE: Final = "token.use"
 MOST_ADDRESSES: Final = 20
 NETWORK: Final = 64
-"""The number of bits of an IPv6 address that are compared. The other bits may change daily, although the machine
-is the same.
+"""The number of bits of an IPv6 address that identify a network. The remaining bits may change daily, although the
+machine is the same.
 """
 OF_ADMINS: Final = """
     SELECT tokens.id, tokens.name, tokens.last_used_from, users.email
@@ -30,8 +30,8 @@ Known = dict[int, set[str]]
 class TokenAddresses:
     def __init__(self) -> None:
         self._known: Known | None = None
-        """The networks that already have an audit entry, by token id. None until they are first needed: they are
-        then read from the audit.
+        """The networks that already have an audit entry, by token id. None until they are first read from the
+        audit.
         """
 
     def tell(self, tx: Transaction, uses: Iterable[Mapping[str, object]]) -> Known:

@@ -46,8 +46,8 @@ def _record(tx: Transaction, caller: Caller, id: int) -> Record:
 def _may_use_token(caller: Caller, token: Token, user: User) -> bool:
     """Return True if the caller may see and revoke the token. `user` is the user of the token.
 
-    The caller may manage tokens of users whom the caller manages. The caller may also manage own tokens, except
-    tokens that open a company that the caller's session does not open.
+    The caller may do this with the tokens of managed users, and with the caller's own tokens. Own tokens that open
+    a company which the caller's session does not open are excluded.
     """
     if may_manage(caller, user):
         return True
@@ -113,10 +113,10 @@ def _is_usable(user: User, company_id: int) -> bool:
 
 
 def _user(tx: Transaction, caller: Caller, email: str | None) -> User | None:
-    """Return the user of a new token, or None if the caller may not create tokens for this e-mail address.
+    """Return the user of a new token. The user is active, and the caller manages the user. Return None if the
+    caller may not create tokens for this e-mail address.
 
-    With `email` None, or with the caller's own address, return the caller with only the rights of the session.
-    Otherwise return an active user whom the caller manages.
+    If `email` is None or the caller's own address, return the caller, with only the rights of the session.
     """
     user = store.user_by_id(tx, caller.actor.user_id or 0) if email is None else store.user_by_email(tx, email)
     if user is not None and user.id == caller.actor.user_id:

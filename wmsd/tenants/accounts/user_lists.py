@@ -48,8 +48,9 @@ WAITING_ABILITIES: Final = """
             AND value NOT IN (SELECT value FROM json_each(password_reach, '$.abilities'))
     )
 """
-"""The SQL that lists a user's abilities that wait for a new password. The list is empty if the role also waits,
-because the abilities come with the new role.
+"""The SQL that lists a user's abilities that wait for a new password.
+
+If a new role waits too, the list is empty: the user gets the abilities together with the role.
 """
 
 

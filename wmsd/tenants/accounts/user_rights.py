@@ -4,9 +4,10 @@ Another person may have a session, a token or the password of a user. For exampl
 may have chosen a password at the link before the user did. Therefore sessions and tokens keep their reach when
 their user gets new rights.
 
-The password sometimes keeps its reach too. This happens if the user gets rights in a company that the creator of
-the password's link does not administer. Then the new rights wait until the user signs in through a provider, or
-chooses another password. The link to that password must come from an admin who may give all these rights.
+The password sometimes keeps its reach too. This happens if the user gets rights in a company which the creator of
+the password's link does not administer. In this case, the new rights wait until the user signs in through a
+provider, or chooses another password. The link to that password must come from an admin who may give all these
+rights.
 
 If a user loses a right, all credentials of the user lose it immediately.
 """
@@ -63,10 +64,10 @@ def set_rights(
 
 
 def shrink(tx: Transaction, user_id: int) -> None:
-    """Remove from the user's sessions and password all rights that the user no longer has. Waiting rights in lost
-    companies no longer wait.
+    """Remove from the user's sessions and password all rights that the user no longer has. Rights that waited in
+    lost companies end too.
 
-    Call this function after the user has lost companies. After `set_rights`, the call is not necessary.
+    Call this function after the user has lost companies. `set_rights` does the same itself.
     """
     user = store.known_user(tx, user_id)
     _bound_sessions(tx, user, None)
@@ -74,10 +75,10 @@ def shrink(tx: Transaction, user_id: int) -> None:
 
 
 def _creator_companies(tx: Transaction, link_creator: LinkCreator) -> Companies:
-    """Return the companies that the creator of a link administered at the creation of the link and administers
-    now.
+    """Return the companies that the creator of a link administered when the link was created, and still
+    administers.
 
-    If the creator is not recorded, return all companies of the link.
+    If no admin is stored as the creator, return all companies that are stored with the link.
     """
     if link_creator.user_id is None:
         return link_creator.companies

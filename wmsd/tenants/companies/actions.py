@@ -26,8 +26,8 @@ def create_operator(tx: Transaction, new: NewOperator) -> int:
 
 
 class CameFrom(NamedTuple):
-    """The origin of a company that was imported or copied. The audit entry of the company's creation has this
-    action and these details.
+    """The origin of a company that was imported or copied: the action and the details of the audit entry about its
+    creation.
     """
 
     action: str
@@ -39,9 +39,9 @@ def create_company(
 ) -> int:
     """Create a company and return its id. Raise Problem (422) with all errors.
 
-    `create_file` creates the company's file. This function calls it with the id and the code of the company, at
-    the end of the transaction. `came` is the origin of an imported or copied company. The code of such a company
-    may contain any characters.
+    At the end, this function calls `create_file` with the id and the code of the company, to create the company's
+    file. `came` is the origin of an imported or copied company. The code of such a company may contain any
+    characters.
     """
     errors = code_errors(tx, new.code) if came is None else codes_like(tx, new.code)
     operator = operator_of_code(tx, new.operator_code)
@@ -67,7 +67,7 @@ def code_errors(tx: Transaction, code: str, of: int | None = None) -> FieldError
     """Return the errors in a company code. `of` is the id of the company that gets the code, or None for a new
     company.
 
-    A code is used in file names, and in lists with commas and blanks between the codes. So it may have only
+    File names contain the code, and lists of codes are separated by commas and blanks. So a code may have only
     letters, digits, `-`, `_` and `.`.
     """
     if not all(each.isalpha() or each.isdecimal() or each in "-_." for each in code):
@@ -76,8 +76,10 @@ def code_errors(tx: Transaction, code: str, of: int | None = None) -> FieldError
 
 
 def codes_like(tx: Transaction, code: str, of: int | None = None) -> FieldErrors:
-    """Return an error if another company has this code, or a code that differs only in capital letters. Companies
-    that are being deleted are checked too. The company with the id `of` is not checked.
+    """Return an error if a company has this code, or a code that differs from it only in capital letters.
+    Companies that are being deleted are checked too.
+
+    The company with the id `of` may change the capital letters of its own code.
     """
     for company in store.every_company(tx):
         if company.id != of and company.code != code and company.code.casefold() == code.casefold():

@@ -40,7 +40,7 @@ def filters_at_present(tx: Transaction, query: Query, caller: Caller) -> Mapping
 
 
 class RecordList(NamedTuple):
-    """A list of records for admins. `noun` is what error messages call a record, such as "user". It is "" if no
+    """A list of records for admins. Error messages use `noun` for one record, such as "user". `noun` is "" if no
     operation gets a single record.
     """
 
@@ -77,13 +77,15 @@ def record_list(
     sort: str = "id",
     orders: Sequence[str] = ("id",),
 ) -> RecordList:
-    """Create the list of a table, with its operations `list_NAME` and `walk_NAME`. `says` and `cursor_says` are
-    the descriptions of these operations. `declare` is the decorator of the operations, such as
-    `for_company_admins`.
+    """Create the list of a table, with its operations `list_NAME` and `walk_NAME`.
 
-    `columns` has the SQL of fields that are not simply a column. `conditions_of` has the SQL of filters that do
-    not simply compare a column. `hidden` has the SQL of filters that callers cannot send. `filters` returns the
-    values of all filters. `sort` is the default order of a page, and must be one of `orders`.
+    - `says` and `cursor_says` are the descriptions of these operations.
+    - `declare` is the decorator of the operations, such as `for_company_admins`.
+    - `columns` has the SQL of fields that are not simply a column.
+    - `conditions_of` has the SQL of filters that do not simply compare a column.
+    - `hidden` has the SQL of filters that callers cannot send.
+    - `filters` returns the values of all filters.
+    - `sort` is the default order of a page, and must be one of `orders`.
     """
     own = {NOW: f"(:{NOW} IS NOT NULL)"} | dict(hidden or {})
     listing = Listing(table, "id", conditions(query, **(conditions_of or {})) | own, "")
@@ -112,8 +114,8 @@ def record_list(
 
 
 def _searched(tx: Transaction, values: Mapping[str, object]) -> Mapping[str, object]:
-    """Return the filters, with the text of the filter `search` normalised by `plain`. If there is such a filter,
-    also define `plain` as an SQL function, which the conditions use.
+    """Return the filters. If they contain `search`, normalise its text with `plain`. In this case, also define
+    `plain` as an SQL function, which the conditions use.
     """
     if "search" not in values:
         return values

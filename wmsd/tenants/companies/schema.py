@@ -176,7 +176,7 @@ class OperatorFilters(Query):
 
 
 class Change(Model):
-    """The value of a field before and after a change."""
+    """The value of a changed field before and after the change."""
 
     before: Any
     after: Any
@@ -193,8 +193,8 @@ class AuditEntry(Model):
     address: str | None
     details: dict[str, Change] | None
     record: str | None
-    """The company's record that was changed: the company's id, the kind of record and the record's id, such as
-    1/article/17.
+    """The company's record that was changed, such as 1/article/17: the company's id, the kind of record and the
+    record's id.
     """
 
 

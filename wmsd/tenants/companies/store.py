@@ -60,7 +60,9 @@ CODES: Final = "SELECT id, code FROM companies ORDER BY id"
 
 
 def codes(tx: Transaction) -> dict[int, str]:
-    """Return the codes of all companies, by id. It only reads the table of companies."""
+    """Return the codes of all companies, by id. This reads only the table of companies, and opens no company's
+    file.
+    """
     return dict(tx.rows(CODES))
 
 
@@ -73,8 +75,8 @@ KEEP_MARK: Final = """
 
 
 def marks(tx: Transaction) -> dict[int, HighWaterMark]:
-    """Return the high-water mark of each company's file, by company id. Return an empty dict if an older version
-    of wmsd, which does not store these marks, has written platform.db.
+    """Return the high-water mark of each company's file, by company id. Older versions of wmsd do not store these
+    marks: return an empty dict if such a version has written platform.db.
     """
     if not tx.value("SELECT count(*) FROM sqlite_schema WHERE name = 'high_water_marks'"):
         return {}
@@ -117,15 +119,15 @@ NOTE_HELD_BEFORE: Final = "UPDATE companies SET held_before = ? WHERE id = ? AND
 
 
 def note_held_before(tx: Transaction, held: Mapping[int, int]) -> None:
-    """Store how many bytes each company used before wmsd began to limit each company's disk space. `held` has the
-    numbers of bytes by company id. A number that is already stored does not change.
+    """Store how many bytes each company used before wmsd began to limit each company's disk space. `held` has
+    these numbers by company id. If a number is already stored for a company, do not change it.
     """
     tx.executemany(NOTE_HELD_BEFORE, [(size, company_id) for company_id, size in held.items()])
 
 
 def set_state(tx: Transaction, company_id: int, columns: Mapping[str, str | None]) -> None:
-    """Freeze, thaw, suspend or resume a company. `columns` has the new values, such as `frozen_at`. `updated_at`
-    does not change.
+    """Freeze, thaw, suspend or resume a company. `columns` has the new values, such as `frozen_at`. The company's
+    `updated_at` does not change.
     """
     tx.execute(update_sql("companies", columns), {**columns, "id": company_id})
 
@@ -211,8 +213,8 @@ CAME_FROM: Final = """
 
 
 def came_from(tx: Transaction, origin: str) -> list[str]:
-    """Return the codes of the existing companies that were imported from the company `origin`. The audit shows
-    this. `origin` has the id of the original company's installation, and the company's id there.
+    """Return the codes of the existing companies that were imported from the company `origin`, according to the
+    audit. `origin` has the id of the original company's installation, and the company's id there.
     """
     return [code for (code,) in tx.rows(CAME_FROM, (origin,))]
 

@@ -51,8 +51,8 @@ def codes_in(typed: Iterable[str], known: Sequence[Company]) -> list[str]:
 
 
 def hints(typed: str, known: Sequence[Company], earlier: int = 0) -> list[str]:
-    """Return sentences for the error about the unknown code `typed`. A sentence names the code of the company that
-    has the typed name, or else the most similar code.
+    """Return sentences for the error about the unknown code `typed`. If `typed` is the name of a company, a
+    sentence gives the code of this company. Otherwise a sentence gives the most similar code.
 
     `known` are the companies that the user may see. `earlier` is the number of errors before this error in the
     response. If `earlier` is at least MOST_HINTS, return no sentences.
@@ -90,14 +90,16 @@ def company_named(code: str, known: Sequence[Company], field: str) -> Company:
 
 
 def similar_code(typed: str, known: Sequence[Named]) -> str | None:
-    """Return the known code that is most similar to the typed text, or None."""
+    """Return the code of the company whose name was typed, or else the code that is most similar to `typed`.
+    Return None if there is neither.
+    """
     named, near = _meant(typed, known)
     return named or near
 
 
 def _meant(typed: str, known: Sequence[Named]) -> tuple[str | None, str | None]:
-    """Return two codes: the code of the company whose name was typed, and the code that is most similar to the
-    typed text. Each of them may be None. The second one is always None if the first one is found.
+    """Return two codes, at most one of which is not None. If `typed` is the name of a company, the first is the
+    code of this company. Otherwise the second is the most similar code, if any.
     """
     if len(typed) > LONGEST_LOOKED_AT:
         return None, None

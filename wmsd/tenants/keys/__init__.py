@@ -1,1 +1,1 @@
-"""The keys of the installation: their encryption, and the recovery phrases that open backups."""
+"""The keys of the installation: their encryption, and the recovery phrases for backups."""

@@ -1,4 +1,4 @@
-"""Secrets that let in anyone who has them: links, sessions and bearer tokens. Only their hashes are stored.
+"""Secrets that let in anyone who has them: links, sessions and bearer tokens. wmsd stores only their hashes.
 
 The platform and the sites have bearer tokens. If such a token is replaced, it is still accepted for another day.
 """
@@ -36,15 +36,15 @@ class Replacement(Input):
 
 
 def secret_hash(secret: str) -> str:
-    """Return the SHA-256 of a secret, in hexadecimal. Secrets with 256 random bits need neither salt nor a slow
-    hash.
+    """Return the SHA-256 of a secret, in hexadecimal. The secrets have 256 random bits, so they need neither a
+    salt nor a slow hash function.
     """
     return hashlib.sha256(secret.encode(errors="surrogatepass")).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class Bearer(Generic[Owner]):
-    """A stored token, as the program keeps it in memory."""
+    """A stored token, in the form in which it is kept in memory."""
 
     hash: str
     owner: Owner
@@ -68,12 +68,12 @@ def owner_of(token: str, known: Iterable[Bearer[Owner]], now: datetime) -> Owner
 
 
 def end_of_replaced(tx: Transaction) -> str:
-    """Return the time at which a token that is replaced now becomes invalid."""
+    """Return the time until which the old token is still accepted, if a token is replaced now."""
     return timestamps.to_text(tx.now + GRACE)
 
 
 def note_uses(tx: Transaction, table: str, uses: Iterable[Mapping[str, object]]) -> None:
-    """Store the last uses of tokens. Each use has the token's `id` in the table `table`, the time (`at`) and the
-    client address (`address`).
+    """Store the time and the client address of the last use of tokens. Each item of `uses` has the token's `id` in
+    the table `table`, the time (`at`) and the client address (`address`).
     """
     tx.executemany(NOTE_USE.format(table), uses)

@@ -1,4 +1,4 @@
-"""The SQL of the keys of the installation: the keys that sign tokens, and the secrets that encrypt and sign."""
+"""Reads and writes the keys of the installation: the keys that sign tokens, and two other secrets."""
 
 from typing import Final
 
@@ -15,20 +15,20 @@ KEEP_KEYS: Final = """
 
 SECRET: Final = "SELECT value FROM secrets WHERE name = ?"
 KEY_SECRETS: Final = ("cursor", "vault")
-"""The names of the two secrets that are keys. `cursor` signs cursors. `vault` encrypts texts that must not be
-readable in a database file.
+"""The names of the two secrets that are keys. wmsd signs cursors with `cursor`. It encrypts with `vault` the texts
+that must not be readable in a database file.
 """
 
 
 def signing_keys(tx: Transaction) -> list[tuple[str, str]]:
-    """Return the accepted keys, the newest first, as (kid, secret)."""
+    """Return the key id and the secret of each accepted signing key, the newest first."""
     unseal = tx.service(MasterKey).unseal
     return [(row[0], unseal(row[1])) for row in tx.rows(KEYS)]
 
 
 def add_signing_key(tx: Transaction, kid: str, secret: str) -> None:
-    """Add a key, which signs all tokens from now on. Tokens with the previous key are still accepted. Older keys
-    are deleted.
+    """Add a key, with which all tokens are signed from now on. Tokens that the previous key has signed are still
+    accepted. Older keys are deleted.
     """
     tx.execute(ADD_KEY, (kid, tx.service(MasterKey).seal(secret), tx.timestamp))
     tx.execute(KEEP_KEYS)
@@ -47,13 +47,13 @@ def drop_secret(tx: Transaction, name: str) -> bool:
 
 
 def key_secrets(tx: Transaction) -> dict[str, str]:
-    """Return the existing key secrets, by name."""
+    """Return the stored secrets in `KEY_SECRETS`, by name."""
     kept = {name: secret(tx, name) for name in KEY_SECRETS}
     return {name: tx.service(MasterKey).unseal(value) for name, value in kept.items() if value is not None}
 
 
 def are_in_clear(tx: Transaction) -> bool:
-    """Return True if a key secret is stored in clear text."""
+    """Return True if a secret in `KEY_SECRETS` is stored in clear text."""
     return any(not (secret(tx, name) or SEALED).startswith(SEALED) for name in KEY_SECRETS)
 
 
@@ -62,7 +62,9 @@ def set_key_secret(tx: Transaction, name: str, value: str) -> None:
 
 
 def reseal(tx: Transaction, new: MasterKey) -> None:
-    """Decrypt the signing keys and the key secrets, and encrypt them with the newest secret of `new`."""
+    """Decrypt the signing keys and the secrets in `KEY_SECRETS`. Encrypt them again with the newest secret of
+    `new`.
+    """
     for kid, key in signing_keys(tx):
         tx.execute("UPDATE signing_keys SET secret = ? WHERE kid = ?", (new.seal(key), kid))
     for name, value in key_secrets(tx).items():

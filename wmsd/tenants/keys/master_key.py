@@ -14,10 +14,9 @@ class MasterKey:
     """The secrets of the key file. They encrypt (seal) and decrypt (unseal) texts.
 
     `load` reads the secrets from the file, the newest last. Another process may have changed the file. Therefore
-    `load` is called before each `seal`, and if `unseal` finds no matching secret.
+    `load` is called before each `seal`. It is also called if no known secret can `unseal` a text.
 
-    If `file` is "", there are no secrets, and `seal` does not encrypt. The methods raise the same errors as
-    `load`.
+    If `file` is "", there are no secrets, and `seal` does not encrypt. All methods can raise the errors of `load`.
     """
 
     def __init__(self, file: str, load: Callable[[], Sequence[str]]) -> None:
@@ -38,8 +37,8 @@ class MasterKey:
         return f"{SEALED}{[*self._vaults.values()][-1].seal(text)}" if self._vaults else text
 
     def unseal(self, kept: str) -> str:
-        """Decrypt a text that `seal` has encrypted. Return any other text unchanged. Raise StorageError if the
-        secret that encrypted the text is not in the key file.
+        """Decrypt a text that `seal` has encrypted. Return a text without the prefix `SEALED` unchanged. Raise
+        StorageError if no known secret decrypts the text.
         """
         if not kept.startswith(SEALED):
             return kept

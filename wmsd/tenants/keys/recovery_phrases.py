@@ -1,4 +1,4 @@
-"""The public keys of the recovery phrases. Backups encrypt the installation's keys with them."""
+"""Stores the public keys of the recovery phrases. Backups encrypt the installation's keys with them."""
 
 import hashlib
 from typing import Final, NamedTuple
@@ -20,13 +20,13 @@ class KnownPhrase(NamedTuple):
     """A recovery phrase, without its secret words."""
 
     recipient: str
-    """The public key that belongs to the phrase, for the encryption tool age."""
+    """The public key of the phrase, for the encryption tool age."""
     created_at: str
     checked_at: str | None = None
     """When a user last typed the phrase, or None if no user has typed it yet."""
     replaced_at: str | None = None
-    """The time when another phrase replaced this phrase. It opens backups from before this time, but no later
-    ones.
+    """The time when another phrase replaced this phrase, or None. This phrase decrypts only backups from before
+    this time.
     """
 
     @property
@@ -45,34 +45,35 @@ DECLINE: Final = "INSERT OR IGNORE INTO recovery_phrase_declined (one, declined_
 
 
 def every(tx: Transaction) -> list[KnownPhrase]:
-    """Return all recovery phrases, including replaced ones, the newest first. Return an empty list if platform.db
-    was written by a version without recovery phrases.
+    """Return all recovery phrases, including replaced ones, the newest first. Return an empty list if a version
+    without recovery phrases wrote platform.db.
     """
     return [KnownPhrase(*row) for row in tx.rows(PHRASES)] if tx.value(HAS_TABLE) else []
 
 
 def in_use(tx: Transaction) -> list[KnownPhrase]:
-    """Return the phrases that can open the next backup, the newest first. These are the phrase that a user has
-    checked, and a newer phrase that still waits for the check.
+    """Return the phrases that will be able to decrypt the next backup, the newest first. They are the phrase that
+    a user has checked, and a newer phrase that no user has checked yet.
     """
     return [each for each in every(tx) if each.replaced_at is None]
 
 
 def checked(phrases: list[KnownPhrase]) -> KnownPhrase | None:
-    """Return the first of `phrases` that a user has checked by typing the words, or None."""
+    """Return the first of `phrases` whose words a user has typed as a check, or None."""
     return next((each for each in phrases if each.checked_at is not None), None)
 
 
 def declined_at(tx: Transaction) -> str | None:
-    """Return when a user decided to work without a recovery phrase, or None."""
+    """Return when an admin decided to work without a recovery phrase, or None if nobody decided this."""
     return tx.find_text("SELECT declined_at FROM recovery_phrase_declined") if tx.value(HAS_TABLE) else None
 
 
 def add(tx: Transaction, recipient: str, replaces: str | None) -> None:
-    """Add a new phrase, whose public key is `recipient`. Then a user must check the phrase.
+    """Add a new phrase, whose public key is `recipient`. A user must then check it by typing its words.
 
-    `replaces` is the fingerprint of the checked phrase that this phrase will replace, or None. The checked phrase
-    stays in use until the new one is checked. Raise Problem (409) if `replaces` is not the checked phrase in use.
+    `replaces` is the fingerprint of the checked phrase that the new phrase will replace, or None. The checked
+    phrase stays in use until the new one is checked. Raise Problem (409) if `replaces` is not the checked phrase
+    in use.
     """
     now_checked = checked(in_use(tx))
     known = None if now_checked is None else now_checked.fingerprint
@@ -89,7 +90,7 @@ def add(tx: Transaction, recipient: str, replaces: str | None) -> None:
 
 
 def check(tx: Transaction, recipient: str) -> KnownPhrase:
-    """Record that a user has typed the words of the phrase with this recipient, and return the phrase. From now
+    """Record that a user has typed the words of the phrase with this public key, and return the phrase. From now
     on, only this phrase is in use. Raise Problem (422) if the phrase was not in use.
     """
     typed = next((each for each in every(tx) if each.recipient == recipient), None)

@@ -33,8 +33,8 @@ OF_ACCESS: Final = "cannot be dismissed, because it is an access, not something 
 def list_recovery(tx: Transaction) -> dict[str, Any]:
     """List the tasks after a restore.
 
-    Some entries are things that must be created again. The others are access that the restore may have brought
-    back. Each entry stays open until it is settled.
+    `lost` lists things that must be created again. `access` lists access that the restore may have brought back.
+    Each entry stays open until it is settled.
     """
     entries = [_shown(entry) for entry in store.open_entries(tx)]
     return {
@@ -87,7 +87,7 @@ def end_access(tx: Transaction, caller: Caller, body: EndedAccess) -> dict[str, 
     """End access that a restore may have brought back.
 
     Users are disabled, and the tokens of sites and of the platform are revoked. With `keep_users`, users are not
-    disabled: their tokens are revoked and their sessions end, but they may sign in again.
+    disabled and may sign in again. Only their tokens are revoked and their sessions end.
     """
     chosen = _chosen(tx, body, store.ACCESS, OF_LOST)
     if body.every:
@@ -114,11 +114,11 @@ def _end(tx: Transaction, caller: Caller, entry: Entry, keeps_user: bool) -> Non
 
 
 def _chosen(tx: Transaction, choice: RecoveryChoice, kinds: Iterable[str], otherwise: str) -> list[Entry]:
-    """Return the open entries that `choice` selects: entries by their ids, or with `every`, all entries of these
-    `kinds`.
+    """Return the open entries that `choice` selects: the entries with the given ids, or with `every`, all entries
+    of these `kinds`.
 
-    Raise Problem (422) if an id is unknown or belongs to an entry of another kind. `otherwise` is the error text
-    for another kind. Also raise it if `choice` has both ids and `every`, or neither.
+    Raise Problem (422) if an id is unknown, or belongs to an entry that is not of these `kinds`. The error text
+    for the second case is `otherwise`. Also raise Problem (422) unless `choice` has either ids or `every`.
     """
     ids = choice.entries
     if bool(ids) == choice.every:
@@ -139,7 +139,8 @@ def _chosen(tx: Transaction, choice: RecoveryChoice, kinds: Iterable[str], other
 def _settled(tx: Transaction, chosen: list[Entry], how: How, action: str, ended: int | None = None) -> int:
     """Settle the entries, and record each of them in the audit. Return how many entries were settled.
 
-    The caller passes `ended` if it has already settled the entries by ending access. Then return `ended`.
+    Ending access already settles its entries. A caller that has ended access passes their number as `ended`, and
+    this function returns it.
     """
     done = store.finish(tx, [entry["id"] for entry in chosen], how, tx.actor.name)
     for entry in chosen:

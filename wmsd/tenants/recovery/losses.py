@@ -38,8 +38,8 @@ TOKENS: Final = f"""
     GROUP BY users.id, tokens.name
     {OPEN_ALREADY}
 """
-"""The SQL that lists the tokens of programs. Tokens from signing in are omitted, because people can sign in again.
-Tokens that were already lost in an earlier loss of keys are omitted too.
+"""The SQL that adds tasks for the tokens of programs. Tokens from signing in are omitted, because people can sign
+in again. Tokens that were already lost in an earlier loss of keys are omitted too.
 """
 SECOND_FACTORS: Final = f"""
     {ADD}

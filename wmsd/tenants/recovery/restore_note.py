@@ -1,7 +1,8 @@
 """Writes a note into a restored platform.db, which says that the file was restored.
 
-The note is written before the file is moved to its place. Therefore every restore gets a list of tasks.
-`losses.py` creates the list when the file is first opened. Only then does wmsd know whether the keys are lost.
+The note is written before the file is moved to its place, so no restore can be overlooked. When wmsd opens the
+file for the first time, `losses.py` creates the list of tasks. Before that, wmsd does not know whether the keys
+are lost.
 """
 
 from collections.abc import Iterable
@@ -52,8 +53,8 @@ def note_restore(restored: Path, replaced: Path | None, as_of: str | None) -> st
     revocations.
 
     `as_of` is the time of the backup, or None if nothing was written after the backup. `replaced` is the previous
-    platform.db, or None if it cannot be read. It shows the revocations, and its tasks are copied. Raise
-    sqlite3.Error or StorageError if the note cannot be written.
+    platform.db, or None if it cannot be read. wmsd takes the later revocations from it, and copies its tasks.
+    Raise sqlite3.Error or StorageError if the note cannot be written.
     """
     if replaced is None:
         _begin(restored, as_of)
@@ -100,8 +101,8 @@ def _list_of(replaced: Path) -> tuple[list[Any], list[Any]]:
 def _take_over(connection: sqlite3.Connection, recoveries: Iterable[Any], entries: Iterable[Any]) -> None:
     """Copy the restores and the tasks of the previous platform.db to the restored platform.db.
 
-    Open tasks stay open, and the decisions of users stay. If a thing was created again, the restored file does not
-    contain it. So its task is open again. Tasks about webhooks are not copied, because wmsd checks the webhooks
+    Open tasks stay open, and the decisions of users stay. A thing that was created again is missing in the
+    restored file, so its task is open again. Tasks about webhooks are not copied, because wmsd checks the webhooks
     again and adds these tasks.
     """
     ids: dict[int, int] = {}

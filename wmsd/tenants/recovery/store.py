@@ -94,15 +94,15 @@ def entries(tx: Transaction, ids: Iterable[int]) -> dict[int, Entry]:
 
 
 def access_unknown_after(tx: Transaction) -> str | None:
-    """Return the time after which wmsd does not know whether access was revoked. If several open tasks have such a
-    time, return the earliest one. Return None if no task about access is open.
+    """Return the time after which wmsd does not know whether access was revoked. With several open tasks about
+    access, return the earliest time. Return None if no task about access is open.
     """
     return tx.find_text(UNKNOWN_AFTER, (dumps(ACCESS),))
 
 
 def finish(tx: Transaction, ids: Iterable[int], how: How, by: str | None) -> int:
-    """Settle those of the tasks `ids` that are open, and return their number. `how` is the way of settling, such
-    as "dismissed". `by` is the name of the person who settles them.
+    """Settle the tasks `ids` that are still open, and return how many these are. `how` is the way of settling,
+    such as "dismissed". `by` is the name of the person who settles them.
     """
     return tx.execute(FINISH, {"now": tx.timestamp, "how": how, "by": by, "ids": dumps(list(ids))}).rowcount
 

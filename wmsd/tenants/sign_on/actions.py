@@ -112,7 +112,8 @@ async def finish_sign_on(
 
 
 async def _claims(service: SignOnService, by: Published, begun: SignOn, body: ComingBack) -> Mapping[str, Any]:
-    """Return the claims, which are the provider's data about the user who has come back from the provider.
+    """Return the claims about the user who has come back from the provider. Claims are the provider's data about a
+    user.
 
     Raise Problem: 401 if the ID token is not accepted, 403 if the provider refused the sign-in. The status is 503
     if wmsd cannot reach the provider, or if too many sign-ins are in progress.
@@ -139,8 +140,9 @@ async def _claims(service: SignOnService, by: Published, begun: SignOn, body: Co
 
 
 def _check_issuer(provider: Provider, metadata: Metadata, issuer: str | None) -> None:
-    """Raise Problem (401) if `issuer`, which came with the response, is not the issuer of the provider (RFC 9207).
-    Otherwise wmsd could send a code from one provider to another provider.
+    """Raise Problem (401) if the issuer in the response is not the issuer of `provider` (RFC 9207).
+
+    Without this check, wmsd could send a code from one provider to another provider.
     """
     if issuer != provider.issuer and (issuer is not None or metadata.names_itself):
         LOG.warning(
@@ -155,8 +157,8 @@ def _check_issuer(provider: Provider, metadata: Metadata, issuer: str | None) ->
 
 
 def _code(error: str | None) -> str:
-    """Return the provider's error code in brackets. Return "" if `error` does not look like a code: a longer text
-    could mislead the user.
+    """Return the provider's error code in brackets. If `error` does not look like a code, return "", because a
+    longer text could mislead the user.
     """
     is_code = error is not None and error.isascii() and error.replace("_", "").isalpha()
     return f" ({error})" if is_code else ""
@@ -176,7 +178,9 @@ def _complaint(provider: Provider) -> str:
 
 
 def decide_sign_on(tx: Transaction, provider: Provider, claims: Mapping[str, Any]) -> Decision:
-    """Decide which user may sign in with these claims. The decision uses the present users and companies."""
+    """Decide which user may sign in with these claims. The decision depends on the users and companies that exist
+    now.
+    """
     person = person_of(provider, claims)
     linked_id = store.linked_user(tx, provider.issuer, person.subject)
     same_email = None if person.email is None else accounts.user_by_email(tx, person.email)
@@ -204,8 +208,8 @@ def _let_in(provider: Provider, decision: Decision) -> User | None:
 
 
 def _settled(tx: Transaction, provider: Provider, decision: Decision) -> User:
-    """Carry out the decision: create or change the user, and link the user with the account at the provider.
-    Return the user.
+    """Carry out the decision, and return the user. If necessary, create the user, change the user's rights, and
+    link the user with the account at the provider.
 
     Raise Problem (403) if the person may not sign in. Raise the same errors as `_give`.
     """
@@ -237,7 +241,7 @@ def _new_user(tx: Transaction, provider: Provider, decision: Decision) -> User:
 
 def _give(tx: Transaction, provider: Provider, user: User, rights: Rights) -> None:
     """Give the user the rights that follow from the provider's rules. Raise Problem (403) if the user is the only
-    platform admin and would lose this role.
+    platform admin and the rules give another role.
     """
     if rights.role != "platform-admin" and errors_of_role(tx, user):
         raise forbidden(

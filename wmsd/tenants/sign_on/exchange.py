@@ -70,8 +70,8 @@ async def _tokens(
 
 
 async def _more(endpoint: str, client: LazyClient, access_token: str, subject: str) -> dict[str, Any]:
-    """Return the claims of the userinfo endpoint (OpenID Connect Core 1.0, section 5.3). Raise NoAnswer if the
-    claims describe another account than `subject`. Raise the same errors as `provider_requests.get`.
+    """Return the claims of the userinfo endpoint (OpenID Connect Core 1.0, section 5.3). Raise NoAnswer if these
+    claims are about an account other than `subject`. Also raise the errors of `provider_requests.get`.
     """
     if not (access_token.isascii() and access_token.isprintable()):
         raise NoAnswer(

@@ -20,14 +20,14 @@ ALGORITHMS: Final[Mapping[str, tuple[str, str | None]]] = {
     "ES512": ("EC", "P-521"),
     "EdDSA": ("OKP", "Ed25519"),
 }
-"""The accepted algorithms, each with the type and the curve of its keys. All other algorithms of JWS are unsafe:
-an attacker could sign a token with a public key, or without any key.
+"""The accepted algorithms. The value is the type of the keys and, if the algorithm needs one, their curve. All
+other algorithms of JWS are unsafe: an attacker could sign a token with a public key, or without any key.
 """
 NEEDED: Final = ("iss", "sub", "aud", "exp", "iat", "nonce")
 
 
 class BadToken(Exception):
-    """The error for an ID token that is refused. Its message continues a sentence that begins "the ID token"."""
+    """The error for an ID token that is refused. Its message ends a sentence that begins "the ID token"."""
 
 
 class Head(NamedTuple):
@@ -56,8 +56,9 @@ def head_of(token: object) -> Head:
 def verify_id_token(
     token: str, head: Head, keys: Sequence[dict[str, Any]], provider: Provider, nonce: str, now: datetime
 ) -> Any:
-    """Return the claims of the token. Raise BadToken if its signature is wrong, if this provider did not issue it
-    for wmsd and this `nonce`, or if it is not valid at the time `now`.
+    """Return the claims of the token, which must be valid at the time `now`. Raise BadToken if it is not valid.
+
+    The token must have a valid signature. Its provider must have issued it for wmsd and for this `nonce`.
     """
     import jwt
 
@@ -90,8 +91,8 @@ def verify_id_token(
 
 
 def _key(head: Head, keys: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return the key that has signed the token: the key with the id in the header. If the header has no id, return
-    the only suitable key. Raise BadToken if there is no such key.
+    """Return the key that can verify the token: the suitable key with the id in the header. If the header has no
+    id, return the only suitable key. Raise BadToken if there is no such key.
     """
     kind, curve = ALGORITHMS[head.algorithm]
     suitable = [

@@ -1,8 +1,8 @@
 """The data that a provider publishes: its metadata (OpenID Connect Discovery 1.0), and the keys with which it
 signs.
 
-Both are cached for an hour. Providers change their keys. So if a key is missing, the keys are requested again, at
-most once a minute.
+wmsd caches both for an hour. A provider may replace its keys earlier. So if a key is missing, wmsd requests the
+keys again, at most once a minute.
 """
 
 import asyncio
@@ -42,8 +42,10 @@ class Metadata:
 
 
 class Published:
-    """The published data of one provider. A failed request raises the same error for all callers that wait for the
-    data. For FAILED_SECONDS after it, further calls raise this error without a new request.
+    """The published data of one provider.
+
+    If a request fails, all callers that wait for the data get the same error. For the next FAILED_SECONDS, further
+    calls raise this error without a new request.
     """
 
     def __init__(self, provider: Provider, client: LazyClient, clock: Clock) -> None:
@@ -111,7 +113,8 @@ class _Kept:
 
     async def get(self, seconds: float) -> Any:
         """Return the cached response if it is newer than `seconds`. Otherwise request it with `ask`, and raise the
-        same errors as `ask`. After a NoAnswer, raise the same NoAnswer for FAILED_SECONDS, and send no request.
+        errors of `ask`. If `ask` raises NoAnswer, raise the same error again during the next FAILED_SECONDS,
+        without a request.
         """
         async with self._turn:
             now = self._clock.monotonic()
@@ -131,8 +134,8 @@ class _Kept:
 def _url(found: dict[str, Any], name: str) -> str:
     """Return the URL with this name in the metadata. Raise NoAnswer if it is missing or not valid.
 
-    This check is necessary for the URL that the browser opens. The HTTP client itself checks the URLs that wmsd
-    requests.
+    This check is necessary for the URL that the browser opens. The HTTP client checks the other URLs, which wmsd
+    itself requests.
     """
     url = found.get(name)
     if not isinstance(url, str) or not URL.fullmatch(url):

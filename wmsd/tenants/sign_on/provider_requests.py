@@ -24,8 +24,8 @@ class Refused(NoAnswer):
 
 
 async def get(client: LazyClient, url: str, headers: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """Send a GET request and return the JSON object. Raise NoAnswer. Raise Problem (503) if this machine has no
-    free file handles, threads or memory.
+    """Send a GET request and return the JSON object. Raise NoAnswer if the provider gives no usable response.
+    Raise Problem (503) if this machine has no free file handles, threads or memory.
     """
     answer = await client.get(url, {**HEADERS, **(headers or {})})
     return _read(url, answer.status, answer.body, answer.error, answer.is_cut)
@@ -61,8 +61,8 @@ def _object(url: str, body: bytes) -> dict[str, Any]:
 
 
 def _code(body: bytes) -> str:
-    """Return words for a message that name the error code in an OAuth 2.0 response (RFC 6749, section 5.2). Return
-    "" if the response has no error code.
+    """Return the error code of an OAuth 2.0 response (RFC 6749, section 5.2) as words for a message. Return "" if
+    the response has no error code.
     """
     try:
         code = _object("", body).get("error")

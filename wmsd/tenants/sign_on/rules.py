@@ -52,7 +52,7 @@ class Known(NamedTuple):
     """What this installation knows about the person.
 
     `linked` is the user who is linked with the person's account at the provider. `same_email` is the user with the
-    person's e-mail address. `has_other_account` is True if `same_email` is linked with another account of the
+    person's e-mail address. `has_other_account` is True if `same_email` is linked with an account of this
     provider.
     """
 
@@ -64,8 +64,10 @@ class Known(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """The decision who may sign in. With a `refusal`, the person may not sign in. Otherwise the person signs in as
-    the existing `user`, or as a new user if `user` is None. `why` is a sentence that says how the user was found.
+    """The decision whether a person may sign in, and as which user.
+
+    If there is a `refusal`, the person may not sign in. Otherwise the person signs in as the existing `user`, or
+    as a new user if `user` is None. `why` is a sentence that says how the user was found.
     """
 
     person: Person
@@ -129,8 +131,8 @@ def _email(provider: Provider, claims: Mapping[str, Any]) -> tuple[str | None, s
 def _mailbox(value: str) -> str | None:
     """Return the normalised e-mail address, or None if it is not valid.
 
-    Also return None if the part before the @ has letters beyond ASCII and is ASCII after normalisation. For
-    example, normalisation turns the Kelvin sign into a `k`, so the result could be the address of another person.
+    Also return None if normalisation turns letters before the @ into ASCII letters. For example, it turns the
+    Kelvin sign into a `k`, so the result could be the address of another person.
     """
     try:
         email = check_mailbox(value)
@@ -141,19 +143,19 @@ def _mailbox(value: str) -> str | None:
 
 
 def _is_verified(explained: object) -> bool:
-    """Return True for the JSON value true, and for the text "true", which some providers send instead. The number
-    1 is not accepted, although it equals True in Python.
+    """Return True for the JSON value true, and for the text "true", which some providers send instead. Do not
+    accept the number 1, although Python considers it equal to True.
     """
     return explained is True or explained == "true"
 
 
 def judged(provider: Provider, claims: Mapping[str, Any]) -> tuple[Rule | None, list[str], list[tuple[Rule, str]]]:
-    """Return three results: the first rule that matches (or None), the codes of the companies to give, and all
-    rules with their effects.
+    """Return three results: the first rule that matches (or None), the codes of the companies to give to the user,
+    and all rules with their effects.
 
     A user has the same role and abilities in all companies. Therefore a later matching rule adds its companies
-    only if its role and abilities are the same. Otherwise the user would get rights in a company that were not
-    meant for this company.
+    only if it gives the same role and abilities as the first one. Otherwise the user would get the rights of one
+    rule in the companies of another rule.
     """
     first: Rule | None = None
     codes: list[str] = []

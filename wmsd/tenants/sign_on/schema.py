@@ -24,7 +24,7 @@ class Providers(Model):
 
 
 class Beginning(Input):
-    """The start of a sign-on. `next_path` is the path of the page that the user wants to open after it."""
+    """The start of a sign-on. `next_path` is the path of the page that the user wants to open after signing in."""
 
     next_path: Annotated[str, Field(max_length=500)] = ""
     stays: bool = False
@@ -39,8 +39,8 @@ class BegunSignOn(Model):
 
 
 class ComingBack(Input):
-    """The text that the browser stored, and the parameters in the URL to which the provider sent the browser. See
-    RFC 6749, section 4.1.2, and RFC 9207.
+    """The text that the browser stored, and the parameters with which the provider sent the browser back. See RFC
+    6749, section 4.1.2, and RFC 9207.
     """
 
     kept: Kept

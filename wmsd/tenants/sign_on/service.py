@@ -18,8 +18,8 @@ from wmsd.tenants.sign_on.providers import Provider
 
 LOG: Final = logging.getLogger("wmsd.sign_on")
 MOST_AT_ONCE: Final = 16
-"""The maximum number of codes that are exchanged at the same time. Each exchange uses a request and a connection
-until the provider responds.
+"""The maximum number of exchanges at the same time. In an exchange, wmsd sends a code to a provider and gets the
+user's data. Each exchange uses a request and a connection until the provider responds.
 """
 
 
@@ -29,12 +29,14 @@ class SignOnService:
     ) -> None:
         self.platform = platform
         self.complaints = RepeatedFailures(LOG, (NoAnswer,), clock.monotonic)
-        """The log of failures. If a provider fails for many users, it reports this only once."""
+        """The log of failures. If sign-ins of many users fail because of one provider, the log reports this
+        provider only once.
+        """
         self.under_way = OpenSignOn(clock, ids)
         self.providers = providers
         self._published = {each.name: Published(each, client, clock) for each in providers}
         self.exchanging = asyncio.Semaphore(MOST_AT_ONCE)
-        """Limits the number of codes that are exchanged at the same time. At the limit, a further request is
+        """Limits the number of exchanges at the same time (see `MOST_AT_ONCE`). At the limit, a further request is
         refused at once.
         """
 

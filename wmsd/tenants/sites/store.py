@@ -23,8 +23,8 @@ def bearers(tx: Transaction) -> list[Bearer[TransportSite]]:
 
 
 def caller_of_site(site: TransportSite) -> Caller:
-    """Return the caller of a request with the site's bearer token. The caller may use the site's company, and has
-    no abilities.
+    """Return the caller for a request with the site's bearer token. This caller may use the site's company, but
+    has no abilities.
     """
     return Caller(Actor(f"site {site.name}"), frozenset(), frozenset({site.company_id}), site=site)
 
@@ -90,7 +90,7 @@ LIST: Final = """
 
 
 def sites(tx: Transaction) -> list[dict[str, Any]]:
-    """Return the sites for the command line, without their tokens. Each site has the status of its token. It also
-    has the time until which a replaced token is still valid.
+    """Return the sites for the command line, without their tokens. Each site has the status of its token, and the
+    time until which its previous token is still valid.
     """
     return tx.records(LIST, (tx.timestamp,))

@@ -1,11 +1,12 @@
 """The SQL of article imports.
 
 The rows of a file are first stored in a temporary table and checked there. Then all rows are written together. A
-separate statement for each row would take four times as long: FTS5 writes its index at the end of each statement.
+separate statement for each row takes four times as long, because FTS5 writes its index at the end of each
+statement.
 
-The column `line` of the temporary table has the order of the rows. NULL in the column of a field that cannot be
-null means that the row gives no value. NULL in the column of any other field empties this field, if the file has
-the column.
+The column `line` of the temporary table has the order of the rows. If a field cannot be null, NULL in its column
+means that the row gives no value. If a field can be null, NULL empties the field, provided that the file has its
+column.
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -40,9 +41,9 @@ TABLES: Final = (
 )
 """The temporary table and its indexes.
 
-If the company is small, SQLite scans all articles and searches the staged row of each article. Therefore
-`article_id` has an index too. Each search for a staged row is a separate subquery, because a subquery always uses
-an index.
+In a small company, SQLite reads all articles, and searches the row of each article in the temporary table.
+Therefore `article_id` has an index too. Each such search is a separate subquery, because a subquery always uses an
+index.
 """
 ADD: Final = f"INSERT INTO staged_articles ({', '.join(STAGED)}) VALUES ({', '.join('?' * len(STAGED))})"
 GIVEN_TWICE: Final = """
@@ -66,8 +67,8 @@ def add(tx: Transaction, rows: Iterable[tuple[object, ...]]) -> None:
 
 
 SAME, OTHER, FOUND_OTHERWISE = 0, 1, 2
-"""Three ways in which a row changes its article. `SAME`: no change. `OTHER`: only changes of fields that are not
-in the search index. `FOUND_OTHERWISE`: changes of fields in the search index.
+"""What a row changes in its article. `SAME`: nothing. `OTHER`: only fields that are not in the search index.
+`FOUND_OTHERWISE`: fields that are in the search index.
 """
 SEARCHED: Final = ("name", "barcode", "barcodes")
 CLIENT: Final = "(SELECT clients.id FROM clients WHERE clients.code = {staged}.client_code)"
@@ -118,8 +119,8 @@ NUMBER: Final = """
 
 
 def number(tx: Transaction) -> None:
-    """Assign the numbers 1, 2 and so on to the rows that create an article. A new article gets an id: the highest
-    used id plus this number.
+    """Give the rows that create an article the numbers 1, 2 and so on. The id of a new article is the highest used
+    id plus the number of its row.
     """
     tx.execute(NUMBER)
 
@@ -192,8 +193,8 @@ def apply(tx: Transaction, sent: Collection[str], progress: Progress) -> int:
 
 
 def _updates(columns: list[str]) -> Iterator[str]:
-    """Yield at most two UPDATE statements. The first one is for the rows that change no field of the search index.
-    So this statement does not write the index. The second one is for the rows that change such fields.
+    """Yield at most two UPDATE statements: one for the rows that change no field of the search index, and one for
+    the rows that change such a field. So the first statement does not write the index.
     """
     for difference, names in (
         (OTHER, [name for name in columns if name not in SEARCHED]),
@@ -287,7 +288,9 @@ def _lines(tx: Transaction, sql: str, errors: FieldErrors) -> Iterator[tuple[int
 
 
 class TrackedOtherwise(NamedTuple):
-    """A row that would switch its article's tracking by serials on or off."""
+    """A row that switches its article's tracking by serials on or off: `wanted` is the value in the row,
+    `track_serial` the value in the article.
+    """
 
     line: int
     article_id: int

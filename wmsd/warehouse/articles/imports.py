@@ -1,7 +1,6 @@
-"""The import of articles: a row with a new code creates an article, and a row with a known code changes an
-article.
+"""The import of articles. A row with a new code creates an article. A row with a known code changes that article.
 
-The rules and the events are the same as for single articles.
+The rules and the events are the same as for the creation and change of a single article.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -59,8 +58,8 @@ class ArticleImport(Import):
         return (row.line, *(given.get(name) for name in article_staging.GIVEN), client_code, bool(errors))
 
     def check(self, tx: Transaction, outcome: Outcome) -> None:
-        """Check the rows. If no client and no article of the file has changed, a later call checks only the
-        tracking by serials again.
+        """Check the rows. This method is called twice. If no client and no article of the file has changed since
+        the first call, the second call checks only the tracking by serials.
         """
         is_new = not self._is_as_before(tx)
         if is_new:

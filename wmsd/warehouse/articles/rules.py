@@ -25,8 +25,8 @@ WORD: Final = re.compile(r"\w[\w\u0300-\u036f]*")
 def search_words(text: str) -> list[str]:
     """Return the different words of a search text, at most `MOST_WORDS`, the longest first.
 
-    The search index stores letters such as `ø` as plain letters, so this function replaces them too. It does not
-    replace other accents, because the index ignores them.
+    Replace letters such as `ø` by plain letters, as the search index does. Keep all other accents, because the
+    index ignores them.
     """
     words: list[str] = WORD.findall(composed_text(text).translate(UNDECOMPOSED).replace("_", " "))
     different = {word.casefold(): word for word in words}.values()
@@ -35,10 +35,10 @@ def search_words(text: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Holders:
-    """The records that matter for the code, the external_ref and the client of an article that will be written.
+    """The existing records to compare with an article before it is written.
 
-    `of_code` is the id of the article that has the code. `of_external_ref` is the id of the article that has the
-    external_ref. Each of them may be None. `client_exists` is true if the client exists.
+    `of_code` is the id of the article that already has the code, or None. `of_external_ref` is the id of the
+    article that already has the external_ref, or None. `client_exists` is True if the client exists.
     """
 
     of_code: int | None

@@ -24,8 +24,8 @@ check_fields_are_read(ArticleFields, Article)
 
 HAS_BARCODE: Final = "(barcode = :barcode OR EXISTS (SELECT 1 FROM json_each(barcodes) WHERE value = :barcode))"
 HAS_ITS_WORDS: Final = "id IN (SELECT rowid FROM article_search WHERE article_search MATCH :barcode_words)"
-"""The first condition of the filter by barcode. It uses the search index to find the few articles with the words
-of the barcode. The second condition, `HAS_BARCODE`, compares the whole barcode.
+"""The first condition of the filter by barcode. It finds the few articles whose index entry has the words of the
+barcode. The second condition, `HAS_BARCODE`, compares the whole barcode.
 """
 IS_LOW: Final = """id IN (
     SELECT article_id FROM low_articles WHERE :low
@@ -89,7 +89,9 @@ def search_expression(search: str) -> str | None:
 
 
 def _phrase(barcode: str) -> str | None:
-    """Return an FTS5 query for the words of a barcode. Return None if the index may not contain this barcode."""
+    """Return an FTS5 query for the words of a barcode. Return None if the search index possibly lacks this
+    barcode.
+    """
     if "\0" in barcode or not any(each.isascii() and each.isalnum() for each in barcode):
         return None
     doubled = barcode.translate(UNDECOMPOSED).replace('"', '""')
@@ -97,8 +99,8 @@ def _phrase(barcode: str) -> str | None:
 
 
 def _term(word: str) -> str:
-    """Return a word as a part of an FTS5 query. The query matches words that begin with it, or only the whole word
-    if it is short.
+    """Return a word as a part of an FTS5 query. A long word finds all words that begin with it. A short word finds
+    only the whole word.
     """
     return f'"{word}"*' if len(word) >= SHORTEST_BEGINNING else f'"{word}"'
 

@@ -1,7 +1,7 @@
 """Rules for switching on or off the tracking of an article by serials.
 
 Goods in stock or in documents can forbid the switch. This package must not import the packages for stock and
-documents. So those packages provide the reasons as `Obstacle` objects.
+documents. So each of these packages declares its reasons as `Obstacle` objects.
 """
 
 from collections.abc import Callable, Iterable
@@ -17,9 +17,9 @@ from wmsd.db.engine.transaction import Transaction
 class Obstacle:
     """A reason that forbids switching the tracking by serials on or off.
 
-    `switched` is the forbidden switch: "on" or "off". `count` is a SELECT for the article `:id`. It returns 0 if
-    the switch is allowed. Otherwise it returns the number of goods that forbid it, or 1. `sentence` is the error
-    text, which may contain `{count}`.
+    `switched` is the forbidden switch: "on" or "off". `count` is a SELECT for the article `:id`. Its result is 0
+    if the switch is allowed. If not, the result is the number of goods that forbid it, or just 1. `sentence` is
+    the error text, which may contain `{count}`.
     """
 
     switched: Literal["on", "off"]
@@ -41,7 +41,7 @@ class Obstacles:
 
     def check(self, tx: Transaction, article_id: int, before: object, after: object) -> None:
         """Raise Problem (422) if the change switches the tracking by serials on or off, and an obstacle forbids
-        this. The error is the text of the first such obstacle.
+        the switch. The error has the text of the first obstacle that forbids it.
 
         `before` is true if the article was tracked by serials before the change. `after` is true if it will be
         tracked afterwards.

@@ -1,4 +1,4 @@
-"""The undo of an article import: it deletes the articles that the import created, and restores the articles that
+"""The undo of an article import. It deletes the articles that the import created. It restores the articles that
 the import changed.
 """
 
@@ -33,7 +33,7 @@ def obstacles(tx: Transaction, made: CreatedRows, most: int) -> Iterator[str]:
     """Yield a sentence for each reason why an article cannot be restored to its state before the import.
 
     `made` are the articles that the import created. `most` is the maximum number of sentences about external
-    references. `wmsd/imports/undo.py` checks whether users have changed the articles since the import.
+    references. Later changes of the articles by users are not checked here, but in `wmsd/imports/undo.py`.
     """
     for code, external_ref in tx.rows(
         OF_TAKEN_EXTERNAL_REF, {"after": made.after, "last": made.last, "most": most}

@@ -1,1 +1,1 @@
-"""Counts of the goods in stock, from the list of goods to the booking of differences."""
+"""Stock counts, from the list of goods to the booking of differences."""

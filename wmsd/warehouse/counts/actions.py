@@ -38,7 +38,7 @@ REFERENCES: Final = references_of(COUNTS)
 
 
 def sent_references(tx: Transaction, sent: Mapping[str, Any], named: Mapping[str, Any]) -> Iterator[FieldError]:
-    """Yield the errors in the references of a body that has malformed fields elsewhere.
+    """Check the references of a body that has malformed values, and yield the errors in them.
 
     `sent` is the body, with null in place of each malformed value. Lines with an id are not checked, because such
     a line need not name its article.
@@ -70,7 +70,7 @@ BOOKED: Final = ("count.status_changed", "count.updated", "stock.updated", "stoc
 def create_count(tx: Transaction, body: NewCount) -> Record:
     """Create a count.
 
-    The count lists the goods that `lines` name. Without `lines`, the count lists everything in stock in the
+    The count lists the goods that `lines` name. If `lines` is not sent, the count lists everything in stock in the
     warehouse, or only the articles that match `article_search`. If a line already has its `counted_quantity`, the
     count starts with status IN_LUCRU.
     """
@@ -132,8 +132,8 @@ def replace_count(tx: Transaction, id: int, body: CountFields) -> Record:
     """Replace a count.
 
     A field that is not sent takes its default, but code and status stay as they are. Stored lines that are not
-    sent are removed from the list. In a sent line, fields that are not sent keep their values. If nothing differs,
-    nothing is written and no event is sent.
+    sent are removed from the list. In a sent line, fields that are not sent keep their values. If the request
+    changes nothing, nothing is written and no event is sent.
     """
     _refuse_booking(tx, id, sent_status(body))
     return apply_count_change(tx, id, COUNTS.replacement(body), body.lines, sent_status(body), replaces=True)
@@ -159,9 +159,9 @@ def update_count(tx: Transaction, id: int, body: CountChanges) -> Record:
 def book_count(tx: Transaction, id: int) -> Record:
     """Book the differences of a count.
 
-    Each counted line adds its `difference` to stock. Movements that were recorded after the server received the
-    counted quantity stay in effect. Lines that are not counted, or must be counted again, are not booked. If one
-    of the other lines cannot be booked, no line is booked.
+    The `difference` of each counted line is added to stock. Movements that were recorded after the server received
+    the counted quantity stay in effect. Lines that are not counted, or must be counted again, are not booked. If
+    any other line cannot be booked, no line is booked.
     """
     return apply_count_change(tx, id, {}, None, FINAL)
 
@@ -185,11 +185,11 @@ def apply_count_change(
     *,
     replaces: bool = False,
 ) -> Record:
-    """Change the fields, lines and status of a count, and return the count. With `replaces`, stored lines that are
-    not sent are removed.
+    """Change the fields, lines and status of a count, and return the count. If `replaces` is True, stored lines
+    that are not sent are removed.
 
-    If the current status allows the change of fields and lines, they change before the status. Otherwise they
-    change after it.
+    If the current status allows a change of fields and lines, they change before the status. Otherwise they change
+    after it.
     """
     current = COUNTS.columns(tx, count_id)
     values = COUNTS.merged(current, given)

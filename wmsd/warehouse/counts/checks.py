@@ -1,4 +1,6 @@
-"""The doctor's check of counts: the booked quantities match the counted quantities (stock laws, section 7)."""
+"""The doctor's check of counts: the booked quantities must match the counted quantities (stock laws, section
+7).
+"""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""The entry of counted quantities into the lines of a count."""
+"""Enters counted quantities into the lines of a count."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
@@ -38,12 +38,12 @@ class Entry(NamedTuple):
 
 
 class Entries(NamedTuple):
-    """The new state of all lines of a count (`rows`), and the errors in the sent lines."""
+    """All lines of a count in their new state (`rows`), and the errors in the sent lines."""
 
     rows: list[Row]
     errors: list[FieldError]
     are_counted: bool
-    """True if a new counted quantity was sent."""
+    """True if any sent line reports a new count."""
 
 
 def enter(
@@ -58,9 +58,9 @@ def enter(
     """Combine the lines `sent` with the stored lines `before`. Return all lines of the count in the form to store,
     and the errors.
 
-    With `replaces`, stored lines that are not sent are removed. With `expands`, a sent line may stand for several
-    lines: it names only an article or a lot, and has no counted quantity. Then each lot and serial in stock gets a
-    line.
+    If `replaces` is True, stored lines that are not sent are removed. If `expands` is True, a sent line may stand
+    for several lines: it names only an article or a lot, and has no counted quantity. In this case, each of its
+    lots and serials in stock gets a line.
     """
     errors: list[FieldError] = []
     named = list(_named(sent, before, Articles(tx, sent, before), errors))
@@ -100,8 +100,8 @@ def _named(
 
 
 def _is_of(line: CountLineFields, row: Row, articles: Articles, path: str, errors: list[FieldError]) -> bool:
-    """Return True if the sent line names the same goods as the stored line. Otherwise add an error to `errors` and
-    return False.
+    """Return True if the sent line names the same goods as the stored line `row`. Otherwise add an error to
+    `errors` and return False.
     """
     before = len(errors)
     if line.article_id is not None or line.article_code is not None:
@@ -119,9 +119,9 @@ def _entries(
 ) -> Iterator[Entry]:
     """Find the line of the count for each sent line, and yield both as an entry.
 
-    For a sent line without an id, this is the stored line with the same goods, or else a new line. With `expands`,
-    one sent line may yield several entries (see `enter`). If two sent lines name the same goods, add an error to
-    `errors`.
+    If the sent line has no id, the line of the count is the stored line with the same goods, or else a new line.
+    If `expands` is True, one sent line may yield several entries (see `enter`). If two sent lines name the same
+    goods, add an error to `errors`.
     """
     by_part = {(row["article_id"], part_of(row)): row for row in before}
     by_serial = {(row["article_id"], row["serial"]): part_of(row) for row in before if row["serial"]}
@@ -144,7 +144,7 @@ def _entries(
 
 
 def _impossible_lines(tx: Transaction, entries: Sequence[Entry]) -> Iterator[FieldError]:
-    """Yield an error for each sent value that a count cannot have, such as a quantity of 2 for a serial."""
+    """Yield an error for each sent value that is impossible in a count, such as a quantity of 2 for a serial."""
     found = articles_store.references(tx, {entry.row["article_id"] for entry in entries}, ())
     with_serials = {article.id for article in found if article.tracks_serials}
     for path, line, row in entries:
@@ -167,9 +167,9 @@ def _impossible_lines(tx: Transaction, entries: Sequence[Entry]) -> Iterator[Fie
 def _is_new_count(entry: Entry) -> bool:
     """Return True if the sent line reports a new count.
 
-    A line with `seen_at`, or with another quantity or another `counted_at` than the stored line, is always a new
-    count. Otherwise it is a new count only if the line must be counted again. It must also have no read-only
-    fields, because they show that the line was copied from an answer.
+    This is always the case if the line has `seen_at`, or another quantity or `counted_at` than the stored line. If
+    nothing differs, it is a new count only if the line must be counted again and has no read-only fields.
+    Read-only fields show that the client has sent back a line that it received.
     """
     line, row = entry.sent, entry.row
     if line.counted_quantity is None:
@@ -181,8 +181,8 @@ def _is_new_count(entry: Entry) -> bool:
 
 
 def _entered(tx: Transaction, entries: Sequence[Entry], counted: Sequence[bool], ledger: Ledger) -> list[Row]:
-    """Return for each entry the line of the count with the sent values, in the form to store. `counted` says which
-    entries are new counts.
+    """Return the line of the count for each entry, with the sent values, in the form to store. `counted` says for
+    each entry whether it is a new count.
     """
     moved = ledger.moved([(entry.row, entry.sent.seen_at) for entry in entries])
     rows = []

@@ -12,12 +12,12 @@ from wmsd.warehouse.stock.store import Place
 
 
 class Ledger:
-    """The stock of some articles in one warehouse. An article has no stock record if it was never in the
-    warehouse, so its stock is 0.
+    """The stock of some articles in one warehouse. An article that was never in the warehouse has no stock record,
+    and its stock is 0.
     """
 
     def __init__(self, tx: Transaction, stock_ids: dict[int, int]) -> None:
-        """`stock_ids` has the ids of the stock records by the ids of the articles."""
+        """Create the object. `stock_ids` has the ids of the articles' stock records, by article id."""
         self._tx = tx
         self.stock_ids = stock_ids
         self._by_name: dict[int, tuple[Mapping[str, PartKey], Mapping[str, list[PartKey]]]] = {}
@@ -44,8 +44,8 @@ class Ledger:
         return self.contents(article_id).parts.get(goods, NOTHING).quantity
 
     def _named(self, article_id: int) -> tuple[Mapping[str, PartKey], Mapping[str, list[PartKey]]]:
-        """Return two dicts with the keys of the article's goods: one by serial, and one by lot. The dicts are
-        cached, because a count may name many lots and serials.
+        """Return the keys of the article's goods in two dicts: by serial, and by lot. The dicts are cached,
+        because a count may name many lots and serials.
         """
         if article_id not in self._by_name:
             by_serial: dict[str, PartKey] = {}
@@ -59,16 +59,16 @@ class Ledger:
         return self._by_name[article_id]
 
     def part_of_serial(self, article_id: int, serial: str) -> PartKey:
-        """Return the key of the goods with this serial. If the serial is in stock in the warehouse, the key
-        contains its lot.
+        """Return the key of the goods with this serial. If the serial is in stock in the warehouse, the key also
+        contains the lot of the serial.
         """
         return self._named(article_id)[0].get(serial) or PartKey(None, serial)
 
     def parts(self, article_id: int, named: PartKey) -> list[PartKey]:
-        """Return the keys of the goods in stock that `named` stands for. If `named` has no lot and no serial,
-        these are all goods of the article. If it has only a lot, they are all goods of the lot.
+        """Return the keys of all goods in stock that match `named`. If `named` has no lot and no serial, all goods
+        of the article match. If it has only a lot, all goods of the lot match.
 
-        If `named` has a serial, or if no such goods are in stock, return only `named`.
+        If `named` has a serial, or if no goods match, return only `named`.
         """
         if named.serial is not None:
             return [named]
@@ -101,8 +101,8 @@ class Ledger:
     def moved(self, seen: Sequence[tuple[Row, str | None]]) -> list[bool]:
         """Return for each item of `seen` whether its goods have moved since the counting person last saw them.
 
-        Each item of `seen` is a line and the time when the person saw the goods. If the time is None, use the last
-        count of the line or, if it was not counted, its creation.
+        Each item of `seen` is a line, and the time when the person saw the goods. If this time is None, use the
+        time when the line was last counted. If it was never counted, use the time when it was created.
         """
         asked, places = [], []
         for place, (row, at) in enumerate(seen):

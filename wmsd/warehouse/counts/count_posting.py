@@ -1,4 +1,4 @@
-"""The booking of a finished count. It books the differences of all lines of the count, or none of them."""
+"""Books the differences of a finished count: either all of them, or none."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
@@ -29,14 +29,15 @@ from wmsd.warehouse.stock.rules import Change, Fault, faults_of, part_changes
 from wmsd.warehouse.stock.stock_ledger import Movement, post_all
 
 COLUMNS: Final = {"quantity": "counted_quantity", "quarantined": "counted_quantity", "serial": "serial"}
-"""For each value of a fault's `column`, the field of the count line at which the error is reported."""
+"""The field of the count line at which an error is reported, by the `column` of the fault."""
 
 
 def book(tx: Transaction, count_id: int, reason: str | None = None) -> None:
-    """Book the counted lines of a count, but not the lines that must be counted again.
+    """Book the counted lines of a count, except those that must be counted again.
 
-    Other counts may also have counted goods that this booking corrects. Their lines are marked: they must be
-    counted again. Raise Problem: 409 if there is nothing to book, 422 with an error at each faulty line.
+    Other counts may have counted the same goods before this booking corrected them. The lines of these counts are
+    marked: they must be counted again. Raise Problem: 409 if there is nothing to book, 422 with an error at each
+    faulty line.
     """
     count, rows = COUNTS.columns(tx, count_id), COUNT_LINES.of(tx, count_id)
     stock_ids = stock.ids_in(tx, count["warehouse_id"], (row["article_id"] for row in to_book(rows)))
@@ -57,8 +58,8 @@ def book(tx: Transaction, count_id: int, reason: str | None = None) -> None:
 
 
 def _note_corrected(tx: Transaction, rows: Sequence[Row], stock_ids: Mapping[int, int]) -> None:
-    """Find lines whose goods another count has corrected after this count counted them. Mark these lines: they
-    must be counted again.
+    """Mark lines of this count that must be counted again. Their goods were counted here, and later corrected by
+    another count.
 
     Otherwise both counts would book the same difference.
     """
@@ -81,9 +82,9 @@ def _nothing_to_book(rows: Sequence[Row]) -> str:
 def _changes(
     tx: Transaction, rows: Sequence[Row], lines: Sequence[Row], stock_ids: Mapping[int, int]
 ) -> list[tuple[int, Change]]:
-    """Compute the stock changes of the lines `lines`. Return each change with the id of its article.
+    """Compute the stock changes for the lines `lines`. Return each change with the id of its article.
 
-    `rows` are all lines of the count. Raise Problem (422) if lines have errors. The path of an error has the
+    `rows` are all lines of the count. Raise Problem (422) if lines have errors. The path of an error contains the
     position of its line in `rows`.
     """
     contents = contents_of(tx, stock_ids.values())
@@ -124,8 +125,11 @@ def _elsewhere(tx: Transaction, article_id: int, stock_id: int, before: Contents
 def _errors(fault: Fault, rows: Sequence[Row], paths: Mapping[int, str]) -> Iterator[FieldError]:
     """Convert a fault to errors at the lines that caused it. `rows` are the booked lines of the article.
 
-    Use the lines that name the goods of the fault. If there are none, use the lines of the same lot that reduce
-    stock. If there are none, use all lines that reduce stock, or else all lines.
+    The errors are at the first of these groups that contains any lines:
+    - the lines that name the goods of the fault,
+    - the lines of the same lot that reduce stock,
+    - all lines that reduce stock,
+    - all lines.
     """
     named = [row for row in rows if fault.goods is not None and part_of(row) == fault.goods]
     taking = [row for row in rows if line_difference(row) < 0]
@@ -148,10 +152,10 @@ def _movement(change: Change, count_id: int, line_id: int, reason: str | None) -
 
 
 def _mark_others(tx: Transaction, lines_of: Mapping[int, Sequence[int]]) -> None:
-    """Mark lines of other counts: they must be counted again, because this booking has corrected their goods after
-    they were counted.
+    """Mark lines of other counts that must be counted again. This booking has corrected their goods after they
+    were counted.
 
-    `lines_of` has the ids of these lines, grouped by the id of the count.
+    `lines_of` has the ids of these lines, by the id of the count.
     """
     for other, line_ids in lines_of.items():
         before = COUNTS.one(tx, other)

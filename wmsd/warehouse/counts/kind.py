@@ -23,15 +23,15 @@ from wmsd.warehouse.stock.counts import KIND
 
 
 def _create(tx: Transaction, count: Document, body: CountFields) -> Record:
-    """Create the count. If the file gives a status, the count does not get it here: the import changes the status
-    later.
+    """Create the count from a file. If the file gives a status, the count keeps the initial status for now: the
+    import changes the status later.
     """
     entries = enter(tx, body.warehouse_id, body.lines)
     return actions.create_with_lines(tx, body, entries, begins=count.status in (None, TABLE.initial))
 
 
 def _lines(_: Transaction, count: Document) -> list[Any]:
-    """Return the lines of a count in a file, without the fields whose cells are empty.
+    """Return the lines of a count in a file. Fields whose cells are empty are left out.
 
     So an empty cell does not remove a counted quantity that is already stored.
     """

@@ -21,7 +21,9 @@ from wmsd.warehouse.stock.schema import StockRecord
 
 OF_LINE: Final = "lines.0."
 COLUMNS: Final = {"counted_quantity": "quantity"}
-"""The fields of a count line that have another name in `RecordCount`. The value is this other name."""
+"""The fields of a count line that have another name in `RecordCount`. The key is the name in the count line, and
+the value is the name in `RecordCount`.
+"""
 NAME_ONE: Final = (
     "is not enough for goods with lots or serials: also name one lot or serial, or create a count with all of them"
 )
@@ -42,7 +44,7 @@ def count_stock(tx: Transaction, id: int, body: RecordCount) -> Record:
     """Count a stock record and book the difference.
 
     The request creates a count with one line and finishes the count immediately. For goods with lots or serials,
-    name one lot or serial.
+    name one lot or one serial.
     """
     article_id, warehouse_id = stock.place_of(tx, id)
     if body.lot_number is None and body.serial is None and set(contents_of(tx, [id])[id].parts) - {UNNAMED}:
@@ -73,7 +75,7 @@ def _checked(entries: Entries) -> Entries:
 
 @contextmanager
 def _own_fields() -> Iterator[None]:
-    """Use this context manager to rename the paths in errors. An error at a field of the count line, such as
+    """Rename the paths of errors that are raised in this context. An error at a field of the count line, such as
     `lines.0.counted_quantity`, moves to the field of this operation, such as `quantity`.
     """
     try:

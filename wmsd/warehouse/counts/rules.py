@@ -47,7 +47,7 @@ def part_of(row: Mapping[str, Any]) -> PartKey:
 
 
 def to_book(rows: Sequence[Row]) -> list[Row]:
-    """Return the lines that can be booked. These lines were counted, and need not be counted again."""
+    """Return the lines that can be booked: they were counted, and need not be counted again."""
     return [row for row in rows if row["counted_quantity"] is not None and not row["count_again"]]
 
 
@@ -59,8 +59,8 @@ def line_difference(row: Mapping[str, Any]) -> int:
 
 
 class Counted(NamedTuple):
-    """The result of a booking. `after` is the new content of the stock record. `faults` are the reasons that
-    forbid the booking.
+    """The result of booking lines of one stock record. `after` is its new content. `faults` are the reasons why
+    the lines cannot be booked.
     """
 
     after: Parts
@@ -68,8 +68,8 @@ class Counted(NamedTuple):
 
 
 def counted_parts(before: Contents, rows: Sequence[Row]) -> Counted:
-    """Add the difference of each line to the stock in `before`, and return the result. If a quantity becomes 0,
-    its quarantined quantity becomes 0 too.
+    """Add the difference of each line to the stock in `before`, and return the result. If the quantity of a lot or
+    serial becomes 0, its quarantined quantity becomes 0 too.
     """
     after, faults = dict(before.parts), list[Fault]()
     for row in rows:

@@ -35,7 +35,7 @@ SENT_BACK: Final = Field(description="Read only. You may send it back unchanged.
 class CountLineFields(Input):
     """The goods to count, and the counted quantity.
 
-    The id identifies a line. Without an id, article, lot and serial identify it. If the serial is in stock, you
+    The id identifies a line. If no id is sent, article, lot and serial identify it. If the serial is in stock, you
     may omit its lot. Fields that are not sent keep their values. If you send the same quantity again, it is
     usually not a new count. It is a new count if the line must be counted again, or if you also send `seen_at`.
     """
@@ -93,7 +93,7 @@ class CountFields(CountHead):
 
 
 class NewCount(CountHead):
-    """A new count. `lines` are the goods to count. Without `lines`, everything in stock in the warehouse is
+    """A new count. `lines` are the goods to count. If `lines` is not sent, everything in stock in the warehouse is
     counted.
     """
 
@@ -117,7 +117,7 @@ class NewCount(CountHead):
 
 
 class CountChanges(CountFields, partial=True):
-    """The fields to change. Other fields, and lines that are not sent, keep their values."""
+    """The fields to change. Fields that are not sent, and lines that are not sent, keep their values."""
 
 
 class CountLine(Model):

@@ -20,8 +20,8 @@ IS_HIDDEN: Final = f"""(
     counts.is_blind AND counts.status IN ({sql_names(OPEN)})
     AND (line.counted_quantity IS NULL OR line.count_again)
 )"""
-"""The SQL condition for a line that must not show quantities of the ledger. This is a line of a blind count that
-is not counted yet, or must be counted again.
+"""The SQL condition for lines that must not show ledger quantities. These are the lines of a blind count that are
+not counted yet, or must be counted again.
 """
 COUNT_LINES: Final = LineTable(
     "count_lines",
@@ -60,8 +60,8 @@ def last_movement(tx: Transaction) -> int:
 
 
 class Seen(NamedTuple):
-    """The goods of a count line, and when the counting person last saw them. This was at the time `at`. If `at` is
-    None, it was directly after the movement with the id `until`.
+    """The goods of a count line, and when the counting person last saw them. `at` is the time when the person saw
+    them. If `at` is None, the person saw them directly after the movement with the id `until`.
     """
 
     stock_id: int
@@ -85,7 +85,7 @@ MOVED: Final = """
     )
 """
 """Selects the goods that have moved since the counting person last saw them. A movement in the same millisecond as
-`at` is also selected, because it may have happened after the count.
+`at` also counts, because it may have happened after the person saw the goods.
 """
 
 
@@ -100,10 +100,10 @@ MOVED_OTHERS: Final = _moved("stock_movements_by_stock", "IS", "IS")
 
 
 def moved_since(tx: Transaction, seen: Sequence[Seen], kind: str | None = None) -> set[int]:
-    """Find the goods that have moved since the counting person saw them. Return their positions in `seen`. If
-    `kind` is given, only look at movements of this kind.
+    """Find the goods that have moved since the counting person last saw them. Return their positions in `seen`. If
+    `kind` is given, only movements of this kind count.
 
-    The function uses an index on serial, lot or stock record. So it is fast even if a stock record has many
+    The function uses an index by serial, by lot or by stock record. So it is fast even if a stock record has many
     movements.
     """
     by_sql: dict[str, list[int]] = {}
@@ -156,8 +156,8 @@ class StockOf(NamedTuple):
 
     @classmethod
     def found_by(cls, warehouse_id: int, search: str | None) -> "StockOf | None":
-        """Return the selection of stock whose articles match the text `search`, or of all stock if `search` is
-        None. Return None if the text has no words, because then no article matches.
+        """Return a selection of the stock in a warehouse. It contains the articles that match the text `search`,
+        or all articles if `search` is None. Return None if the text has no words, because then no article matches.
         """
         if search is None:
             return cls(warehouse_id, None)
@@ -166,7 +166,7 @@ class StockOf(NamedTuple):
 
 
 def number_of_records(tx: Transaction, found: StockOf) -> int:
-    """Return the number of stock records with a quantity above 0, at most `MOST_LISTED`."""
+    """Return the number of selected stock records with a quantity above 0, at most `MOST_LISTED`."""
     return tx.number(RECORDS, found._asdict())
 
 
@@ -192,8 +192,8 @@ OF_OTHERS: Final = f"""
         AND line.counted_quantity IS NOT NULL AND NOT line.count_again
     ORDER BY line.count_id, line.id
 """
-"""Selects lines of other counts that have counted the same goods. The conditions on lot and serial must be written
-exactly as in the index on count lines. Otherwise SQLite does not use this index.
+"""Selects lines of other counts that have counted the same goods. The conditions on lot and serial must be
+identical to the expressions in the index on count lines. Otherwise SQLite does not use this index.
 """
 
 
@@ -209,11 +209,11 @@ def note_count_again(tx: Transaction, line_ids: Iterable[int]) -> None:
 def counted_elsewhere(
     tx: Transaction, count_id: int, warehouse_id: int, parts: Iterable[tuple[int, PartKey]]
 ) -> dict[int, list[int]]:
-    """Find lines of other counts that have counted the goods in `parts`. Return the ids of these lines, grouped by
-    the id of the count.
+    """Find lines of other counts that have counted the goods in `parts`. Return the ids of these lines, by the id
+    of the count.
 
     Only counts with status IN_LUCRU are searched. Lines that must be counted again are omitted. Each item of
-    `parts` is the id of an article and a lot or serial.
+    `parts` is the id of an article, and a lot or serial.
     """
     named: dict[str, Any] = {"warehouse_id": warehouse_id, "count_id": count_id}
     found: dict[int, list[int]] = {}

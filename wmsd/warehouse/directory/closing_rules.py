@@ -1,5 +1,5 @@
-"""Rules for switching a warehouse off. A warehouse with goods cannot be switched off, because the goods could not
-leave it: new documents cannot name a warehouse that is off.
+"""Rules for switching a warehouse off. A new document cannot name a warehouse that is off, so goods cannot leave
+it. Therefore a warehouse with goods cannot be switched off.
 
 This package must not import the packages for stock and documents. Therefore `warehouse/contributions.py` provides
 the queries.
@@ -18,8 +18,8 @@ from wmsd.db.engine.transaction import Transaction
 class Holding:
     """A reason that forbids switching a warehouse off.
 
-    `count` is a SELECT that returns the number of records that forbid it for the warehouse `:id`. `sentence` is
-    the error text, with `{count}` for this number.
+    `count` is a SELECT for the warehouse `:id`. It returns the number of records that forbid the switch.
+    `sentence` is the error text, with `{count}` for this number.
     """
 
     count: str

@@ -1,5 +1,5 @@
-"""The import of clients, partners and warehouses: a row with a new code creates a record, and a row with a known
-code changes a record.
+"""The import of clients, partners and warehouses. A row with a new code creates a record. A row with a known code
+changes that record.
 """
 
 from collections.abc import Iterable, Mapping
@@ -57,7 +57,7 @@ def import_records(tx: Transaction, rows: Iterable[Row], outcome: Outcome, kind:
 
 
 def nest_address(values: Mapping[str, object]) -> dict[str, Any]:
-    """Convert columns of an address, such as `address.city`, to one object `address`. Return all values."""
+    """Return the values, with one object `address` in place of columns such as `address.city`."""
     found: dict[str, Any] = {}
     for name, value in values.items():
         if name.startswith(ADDRESS):

@@ -1,4 +1,4 @@
-"""The SQL of clients, partners, warehouses and other kinds of records with a code that people choose.
+"""The SQL of clients, partners, warehouses and all further kinds of records with a code that people choose.
 
 These kinds differ only in their columns, so they share this code.
 """

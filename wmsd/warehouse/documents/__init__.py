@@ -1,1 +1,1 @@
-"""How a kind of document is declared, and the code that all kinds share."""
+"""The declaration of kinds of documents, and the code that all kinds share."""

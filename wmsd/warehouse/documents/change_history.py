@@ -1,5 +1,5 @@
-"""The history of a document: who created it, changed its fields and changed its status. Entries are written in the
-transaction of the change.
+"""The history of a document: who created it, who changed its fields, and who changed its status. Each entry is
+written in the transaction of the change.
 """
 
 import json
@@ -16,21 +16,21 @@ from wmsd.warehouse.documents.schema import DocumentChange
 from wmsd.warehouse.documents.table import DocumentTable
 
 MOST_KEPT: Final = 200
-"""The maximum number of changes that are stored per document, in addition to its creation. The latest ones are
-stored. Without a limit, a program that changes a document all day would fill the disk.
+"""The maximum number of changes that are stored per document, in addition to its creation. Only the latest changes
+are stored. Without a limit, a program that changes a document all day would fill the disk.
 """
 LONGEST_VALUE: Final = 500
-"""The maximum number of characters of a value that are stored. The history need not contain whole documents."""
+"""How many characters of a field's value are stored, at most. The history need not contain whole documents."""
 MOST_PARTS: Final = 5
-"""The maximum number of items of a list that are stored, because a list may have ten thousand serials."""
+"""How many items of a list are stored, at most, because a list may have ten thousand serials."""
 LONGEST_LINES: Final = 1000
-"""The maximum number of characters that are stored of the changed lines: about fifteen lines. The limit applies
-once to the lines before the change, and once to the lines after it.
+"""How many characters of the changed lines are stored, at most: about fifteen lines. The limit applies to the
+lines before the change, and also to the lines after it.
 """
 LONGEST_ANSWER: Final = 40_000
-"""The maximum number of characters of changes in the answer for a document, so that its page stays small."""
+"""The maximum number of characters of all changes in one answer, so that the document's page stays small."""
 MORE: Final = "…"
-"""This sign replaces omitted text."""
+"""The sign that replaces omitted text."""
 NOTE: Final = """
     INSERT INTO document_changes (kind, document_id, at, actor, what, status, changes) VALUES (?, ?, ?, ?, ?, ?, ?)
 """
@@ -90,7 +90,7 @@ def of_document(tx: Transaction, table: DocumentTable, document_id: int) -> dict
 
 
 def delete_document(tx: Transaction, table: DocumentTable, document_id: int) -> None:
-    """Delete a document and its history. The history must be deleted because a new document may get the same id.
+    """Delete a document and its history. Otherwise a new document with the same id would get the old history.
 
     No record may refer to the document.
     """
@@ -104,7 +104,8 @@ def differences(
     """Compare two states of a document. Return the changed fields that a caller may set, each with its values
     before and after.
 
-    The field with the lines, such as `items`, has the removed lines and the added lines as its values.
+    For the field with the lines, such as `items`, the value before has the removed lines, and the value after has
+    the added lines.
     """
     differing = {
         name: {"before": _cut(before[name]), "after": _cut(after[name])}
@@ -119,7 +120,7 @@ def differences(
 
 
 def _lines(table: DocumentTable, lines: Iterable[Mapping[str, Any]]) -> Counter[str]:
-    """Count equal lines. Each key of the result is a line as JSON text. Its value is the number of lines that are
+    """Count equal lines. Each key of the result is a line as JSON text, and its value says how many lines are
     equal to it.
 
     The text has the fields that a caller may set, with the code of the article instead of its id.

@@ -48,10 +48,11 @@ def status_checks(table: DocumentTable) -> tuple[Check, Check]:
 def ledger_check(
     table: DocumentTable, movements: Iterable[str], statuses: Iterable[str], amount: str, of_line: str
 ) -> Check:
-    """Return a check that the stock ledger matches the lines of documents in `statuses`.
+    """Return a check that the movements in the stock ledger match the lines of documents in `statuses`.
 
-    `movements` are the kinds of movements that these documents cause. `amount` is the SQL of the quantity of a
-    movement. For each line, the sum of these quantities must equal the value in the line's column `of_line`.
+    `movements` are the kinds of movements that these documents cause. `amount` is an SQL expression for the
+    quantity of each movement. For each line, the sum of `amount` must equal the value in the line's column
+    `of_line`.
     """
     noun, name, lines = table.noun, table.name, table.line_table
     expected = f"iif({name}.status IN ({sql_names(statuses)}), coalesce(line.{of_line}, 0), 0)"
@@ -72,8 +73,8 @@ def ledger_check(
 
 
 def reservation_checks(table: DocumentTable, statuses: Iterable[str]) -> tuple[Check, ...]:
-    """Return checks of the reservations of documents in `statuses`. The reserved quantities, lots and serials must
-    match the lines of the document.
+    """Return checks of the stock that documents in `statuses` reserve. The reserved quantities, lots and serials
+    must match the lines of the document.
     """
     noun, name, lines = table.noun, table.name, table.line_table
     their_lines = f"{name} JOIN {lines.name} AS line ON line.{lines.document} = {name}.id"

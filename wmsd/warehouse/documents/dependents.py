@@ -1,7 +1,7 @@
-"""The search for documents that depend on another document. For example, receptions depend on a purchase order.
+"""Finds documents that depend on another document. For example, receptions depend on a purchase order.
 
 The package for purchase orders must not import the package for receptions. Therefore the package of each dependent
-kind of document provides its query.
+kind of document provides a query that finds its documents.
 """
 
 from collections.abc import Callable, Iterable
@@ -16,8 +16,8 @@ from wmsd.db.engine.transaction import Transaction
 class Dependent:
     """A query for documents that depend on rows of the table `on`.
 
-    `code` is a SELECT with the parameter `:ids`, the ids of these rows. It returns the code of one document that
-    depends on any of them.
+    `code` is a SELECT statement. Its parameter `:ids` has the ids of these rows. It returns the code of one
+    document that depends on any of them.
     """
 
     on: str
@@ -25,7 +25,9 @@ class Dependent:
 
 
 class Dependents:
-    """The queries of all packages for dependent documents. Code gets this object from `tx.service(Dependents)`."""
+    """The queries that packages provide to find dependent documents. Other code gets this object from
+    `tx.service(Dependents)`.
+    """
 
     def __init__(self, of_all_rooms: Callable[[], Iterable[Dependent]]) -> None:
         self._of_all_rooms = of_all_rooms

@@ -1,5 +1,5 @@
-"""Functions that write documents of every kind, with their events and their history. They create documents, and
-change their fields or status. For each change, they record an event and an entry in the document's history.
+"""Functions that create documents of every kind, and change their fields or status. For each change, they record
+an event and an entry in the document's history.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ def create_and_emit(tx: Transaction, table: DocumentTable, values: Mapping[str, 
 
 
 def emit_several_created(tx: Transaction, table: DocumentTable, ids: Sequence[int]) -> dict[int, Record]:
-    """Record the events of documents that were created together. Return their records by id."""
+    """Record an event for each of the documents, which were created together. Return their records by id."""
     note_created(tx, table, ids)
     records = table.several(tx, ids)
     for document_id in ids:
@@ -34,7 +34,7 @@ def emit_several_created(tx: Transaction, table: DocumentTable, ids: Sequence[in
 def update_and_emit(
     tx: Transaction, table: DocumentTable, document_id: int, values: Mapping[str, object], lines: Lines | None
 ) -> None:
-    """Change a document, with its lines if `lines` is not None, and record its event."""
+    """Change a document, and record its event. If `lines` is not None, also replace its lines."""
     before = table.one(tx, document_id)
     table.update(tx, document_id, values)
     if lines is not None:
@@ -59,8 +59,8 @@ def _emit_created(tx: Transaction, table: DocumentTable, document_id: int) -> Re
 def move_and_emit(tx: Transaction, table: DocumentTable, ids: Sequence[int], current: str, requested: str) -> None:
     """Change the status of documents from `current` to `requested`, and record their events.
 
-    The caller must first check that the change is allowed. The caller must also carry out its other effects, such
-    as changes of stock.
+    The caller must first check that the change is allowed. The caller must also carry out the other effects of the
+    change, such as stock movements.
     """
     payloads = table.move(tx, ids, current, requested)
     note_moved(tx, table, ids, requested)

@@ -17,8 +17,8 @@ from wmsd.db.sql.statements import insert_sql
 from wmsd.warehouse.documents.schema import DocumentOfArticle, OfTheRequest
 
 IDENTIFIES: Final = ("id", "article_code")
-"""Fields of a sent line that have no column. `id` identifies the stored line. `article_code` identifies the
-article.
+"""Fields of a sent line that are not stored in a column. `id` identifies the stored line. `article_code`
+identifies the article.
 """
 NOT_STORED: Final = (SentBack, OfTheRequest)
 OF_ITS_ARTICLE: Final = "CROSS JOIN articles ON articles.id = line.article_id"
@@ -38,8 +38,8 @@ class LineTable:
     `document` is the name of the column with the document's id. `fields` are the columns that a caller may set.
     `filled` are the columns that the service fills in. `shown` is the model of a line in answers.
 
-    `joined` is SQL that joins further tables to the table of the lines, which has the alias `line`. `columns` has
-    the SQL of each answer field that is not simply a column of this table.
+    `joined` is SQL that joins further tables to this table, whose alias is `line`. `columns` has the SQL of each
+    answer field that is not simply a column of this table.
 
     Raise TypeError if a field can be set but is not in the model `shown`.
     """
@@ -81,7 +81,7 @@ class LineTable:
         return f"(SELECT count(*) FROM {self.name} AS line WHERE line.{self.document} = {documents}.id)"
 
     def check_settable(self, line: type[BaseModel]) -> None:
-        """Raise TypeError if a field of the model `line` has no column, because its value would be lost."""
+        """Raise TypeError if a field of the model `line` has no column, because its value would not be stored."""
         lost = [
             name
             for name, field in line.model_fields.items()
@@ -107,8 +107,8 @@ class LineTable:
         return {"id": line_id, **sent, **lists, **found}
 
     def contents(self, rows: Sequence[Mapping[str, Any]], but: Container[str] = ()) -> list[tuple[Any, ...]]:
-        """Return the values of the lines as a list, which can be compared with the list of other lines. The values
-        are from the columns that a caller may set, without the columns in `but`.
+        """Return the values of the lines as a list, for a comparison with other lines. The values come from the
+        columns that a caller may set, except the columns in `but`.
         """
         names = [name for name in self.fields if name not in but]
         return [tuple(row[name] for name in names) for row in rows]
@@ -166,8 +166,8 @@ class LineTable:
         self.insert(tx, {document_id: rows})
 
     def write(self, tx: Transaction, document_id: int, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Replace all lines of a document by `rows`. Other records may refer to stored lines. Therefore a row with
-        an id updates the stored line, and does not delete it.
+        """Replace all lines of a document by `rows`. A row with an id updates the stored line with this id and
+        does not replace it, because other records may refer to the stored line.
         """
         tx.execute(self._take_away, (document_id, dumps([row["id"] for row in rows if row["id"] is not None])))
         tx.executemany(self._write, self._rows(document_id, rows))

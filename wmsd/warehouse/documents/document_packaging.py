@@ -1,4 +1,4 @@
-"""The returnable packaging that goes out or comes in when a document gets a certain status."""
+"""Records the returnable packaging that goes out or comes in when a document gets a certain status."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any, Final
@@ -27,7 +27,7 @@ class WithPackaging(Input):
 
 def goes_with(packaging: Sequence[Any] | None, requested: str | None, wanted: str) -> list[FieldError]:
     """Return an error if the request has packaging but does not change the status to `wanted`. Otherwise return an
-    empty list. `requested` is the status in the request, or None.
+    empty list. `requested` is the status that the request asks for, or None.
     """
     if packaging and requested != wanted:
         return [invalid_field("packaging", f"is allowed only together with the status {wanted}")]
@@ -46,7 +46,9 @@ def record_packaging(
     partner_id: int,
     direction: Direction,
 ) -> None:
-    """Record movements for the lines of packaging. Raise Problem (422) with every error in these lines."""
+    """Record movements for the lines of packaging. If any of these lines has errors, raise Problem (422) with all
+    errors.
+    """
     movements, errors = find_movements(tx, packaging, partner_id, direction)
     refuse_field_errors(errors)
     for movement in movements:

@@ -1,6 +1,7 @@
 """Finds the records to which a document refers, and all errors in these references.
 
-References are also checked if other fields of the body are malformed. So one answer reports all errors.
+References are also checked if other fields of the body are malformed. So one answer reports all errors of a
+request.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,14 +21,14 @@ from wmsd.warehouse.packaging.packaging_lines import Types
 
 CODES: Final[Mapping[str, str]] = {PARTNERS.noun: "INVALID_PARTNER", WAREHOUSES.noun: "INVALID_WAREHOUSE"}
 """The error codes for partners and warehouses, by the noun of the kind. These records must exist and be active.
-Records of other kinds may be inactive.
+Records of all other kinds may be inactive.
 """
 Sent = Mapping[str, Any]
 
 
 def check_record(tx: Transaction, kind: Referred, record_id: int, path: str) -> Iterator[FieldError]:
-    """Yield an error at `path` if the record does not exist. Also yield an error if it is inactive, but must be
-    active.
+    """Yield an error at `path` if the record does not exist. Also yield an error if a partner or warehouse is
+    inactive.
     """
     code, is_active = CODES.get(kind.noun, "VALIDATION_FAILED"), _is_active(tx, kind, record_id)
     if is_active is None:
@@ -53,7 +54,7 @@ def check_document(
     values: Mapping[str, Any],
     current: Mapping[str, Any],
 ) -> Iterator[FieldError]:
-    """Yield the errors in the code, the external_ref and the references of the document itself. Its lines are not
+    """Yield the errors in the document's code, external_ref and references. The lines of the document are not
     checked.
 
     `document_id` is None for a new document. `current` has the stored values. A reference that has not changed is
@@ -85,7 +86,7 @@ class HasStatus(Protocol):
 
 
 def sent_status(body: HasStatus) -> Any:
-    """Return the status that was sent, or None if the body has no status."""
+    """Return the status that was sent, or None if no status was sent."""
     return body.status if "status" in body.model_fields_set else None
 
 
@@ -106,8 +107,8 @@ class NamesArticle(Protocol):
 
 
 class Articles:
-    """The articles that `lines` name, read in one query. An inactive article is an error, unless one of the stored
-    lines `before` has it.
+    """The articles that `lines` name, read in one query. An inactive article is an error, unless it is already in
+    one of the stored lines `before`.
     """
 
     def __init__(
@@ -160,11 +161,11 @@ class Packed(NamedTuple):
 
 
 def references_of(table: DocumentTable, begins: Callable[[str], list[FieldError]] | None = None) -> References:
-    """Return a function that yields every error in the references of a request body and its lines. It also yields
-    errors if the code or the external_ref is taken.
+    """Return a function that yields every error in the references of a request body and its lines. The function
+    also yields errors if the code or the external_ref is taken.
 
-    `begins` checks the status of a new document, and returns the errors. Without `begins`, a new document must
-    have the initial status.
+    `begins` checks the status of a new document, and returns the errors. If it is None, a new document must have
+    the initial status.
     """
 
     def find(tx: Transaction, sent: Sent, named: Mapping[str, Any]) -> Iterator[FieldError]:
@@ -225,8 +226,8 @@ def _names(line: Sent, kind: type[Line | Packed]) -> list[Any]:
 
 
 def _is_named(line: Sent, kind: type[Line | Packed]) -> bool:
-    """Return True if the line must be checked. Return False if it has the id or code of its record, but only as
-    null. Such a value was malformed, and already has an error.
+    """Return True if the line must be checked. Return False if the line has an id or code of its record, but all
+    of them are null. In this case they were malformed, and an error is already reported.
 
     `kind` has the names of the fields with the id and the code.
     """

@@ -1,6 +1,4 @@
-"""Finds the stock that a document must reserve for its lines. Also finds the lines for which the stock is not
-enough.
-"""
+"""Finds the stock that a document must reserve for its lines, and the lines for which the stock is not enough."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -15,14 +13,14 @@ from wmsd.warehouse.stock.stock_reservations import NOTHING, Holder, Reservation
 from wmsd.warehouse.stock.store import Place
 
 Row = Mapping[str, Any]
-"""A line as it is stored: article_id (None if the article is not known), warehouse_id, quantity, lot_number,
+"""A line in its stored form: article_id (None if the article is not known), warehouse_id, quantity, lot_number,
 serials.
 """
 
 
 class Demand(NamedTuple):
-    """The quantity that one line needs, in millionths. `place` is the article and the warehouse from which the
-    line takes it. It is None if one of them is not known.
+    """The quantity that one line needs, in millionths. `place` is the article, and the warehouse from which the
+    line takes the quantity. `place` is None if one of them is not known.
     """
 
     place: Place | None
@@ -52,7 +50,8 @@ def sums(lines: Iterable[Demand]) -> dict[Place, int]:
 
 
 def shortages(lines: Sequence[Demand], available: Mapping[Place, int], name: str = "lines") -> list[FieldError]:
-    """Return an error for each line of an article and warehouse whose stock is less than all lines together need.
+    """Return an error for each line whose article and warehouse have too little stock. All lines with the same
+    article and warehouse count together.
 
     `available` has the available quantity of each place (article and warehouse), in millionths. `name` is the
     field with the lines.
@@ -79,10 +78,10 @@ def find_stock(
     warehouse_id: int | None = None,
     there: Mapping[Place, tuple[int, int]] | None = None,
 ) -> Reservation:
-    """Return the stock that the document must reserve. Add an error to `errors` for each line if the stock is not
-    enough.
+    """Return the stock that the document must reserve. Add an error to `errors` for each line for which the stock
+    is not enough.
 
-    `there` has the id of the stock record and the available quantity, by article and warehouse. With None, the
+    `there` has the id of the stock record and the available quantity, by article and warehouse. If it is None, the
     function reads them. Stock that the document has already reserved is available to it.
 
     `warehouse_id` is the document's own warehouse. If `errors` already has an error for this warehouse, the stock

@@ -1,4 +1,4 @@
-"""Checks that the lots and serials that lines name are available to the document."""
+"""Checks whether the lots and serials that lines name are available to the document."""
 
 import json
 from collections import Counter
@@ -29,7 +29,7 @@ class NamesSerials(Protocol):
 
 
 def check_serials(line: NamesSerials, path: str, tracks_serials: bool) -> Iterator[FieldError]:
-    """Check the quantity and the serials of a line, and yield the errors. The stock is not read."""
+    """Check the serials of a line against its quantity, and yield the errors. The stock is not read."""
     if tracks_serials and line.quantity % SCALE:
         yield invalid_field(f"{path}.quantity", "must be a whole number: the article is tracked by serials")
     if line.serials is None:
@@ -45,8 +45,8 @@ def check_serials(line: NamesSerials, path: str, tracks_serials: bool) -> Iterat
 
 @dataclass(slots=True)
 class Named:
-    """The lots and serials that lines name. `lots` has the quantity in millionths by the id of the lot, and
-    `serials` the ids of serials.
+    """The lots and serials that lines name. `lots` has the needed quantity in millionths, by the id of the lot.
+    `serials` has the ids of the serials.
     """
 
     lots: dict[int, int] = field(default_factory=dict)
@@ -62,11 +62,10 @@ def find_explicit(
     stock_ids: Mapping[Place, int],
     held: Reservation,
 ) -> Named:
-    """Return the lots and serials that the lines name, and the errors. There is an error for each lot or serial
-    that is not available.
+    """Return the lots and serials that the lines name, and an error for each lot or serial that is not available.
 
     `stock_ids` has the id of the stock record, by article and warehouse. `held` is the stock that the document has
-    already reserved. It is available to the document.
+    already reserved. This stock is available to the document.
     """
     named, free = Named(), dict(held.lots)
     lines_of: dict[int, list[tuple[str, str]]] = {}
@@ -107,8 +106,8 @@ class _Line(NamedTuple):
 
 
 def _lots_named(tx: Transaction, line: _Line, named: Named) -> Mapping[str, int]:
-    """Return the quantity that the line takes from each lot. The lots are those of the line's serials, or else the
-    lot that the line names.
+    """Return the quantity that the line takes from each lot, by the lot's number. If the line names serials, these
+    are the lots of its serials. Otherwise it is the lot that the line names.
 
     Also add the serials to `named`.
     """
@@ -118,8 +117,8 @@ def _lots_named(tx: Transaction, line: _Line, named: Named) -> Mapping[str, int]
 
 
 def _find_serials(tx: Transaction, line: _Line, named: Named) -> Counter[str]:
-    """Add each serial of the line to `named`, or add an error if it is not available. Return how many of the
-    serials are in each lot, in millionths.
+    """Add each serial of the line to `named`, or an error if the serial is not available. Return how many of the
+    added serials are in each lot, in millionths.
     """
     of_lots: Counter[str] = Counter()
     names, lot_number = json.loads(line.row["serials"]), line.row["lot_number"]

@@ -40,11 +40,11 @@ class Codes:
         return self._found[column, code]
 
     def unknown_articles(self, codes: Iterable[str]) -> set[str]:
-        """Return the codes that no article has."""
+        """Return those of `codes` that no article has."""
         wanted = set(codes)
         return wanted - {article.code for article in articles.references(self._tx, (), wanted)}
 
     def are_the_same(self, tx: Transaction) -> bool:
-        """Return True if every code that was looked up still belongs to the same record."""
+        """Return True if each code that was looked up still belongs to the same record."""
         now = Codes(tx, self._references)
         return all(now.find(column, code) == found for (column, code), found in self._found.items())

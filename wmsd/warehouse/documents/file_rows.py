@@ -1,8 +1,8 @@
-"""Documents as rows of a file: one row for each line. All rows of a document follow each other.
+"""Documents as rows of a file. Each line of a document has a row, and all rows of a document are together.
 
 The columns are derived from the fields of the kind of document. The field `partner_id` becomes the column
-`partner_code`. A line's `warehouse_id` becomes `line_warehouse_code`, which is empty if it is the document's
-warehouse.
+`partner_code`. A line's `warehouse_id` becomes `line_warehouse_code`, which is empty if the line has the
+document's warehouse.
 """
 
 import json
@@ -33,8 +33,8 @@ OF_A_LINE: Final = "line_"
 
 
 class DocumentRow(Input):
-    """The columns of every file of documents. Each row of a document repeats the document's own fields, which do
-    not belong to a line.
+    """The columns that every file of documents has. They belong to the document and not to a line, so each row of
+    a document repeats their values.
     """
 
     code: Code | None = None
@@ -44,21 +44,19 @@ class DocumentRow(Input):
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A row without errors. `line` is its number. `sent` are the columns that the file has. `fields` has the
-    values of the row.
+    """A row without errors. `line` is its number in the file. `sent` are the columns that the file has. `fields`
+    has the values of the row.
     """
 
     line: int
     sent: frozenset[str]
     fields: Any
     is_head: bool = False
-    """True if the row has no line fields. The document's stored lines then stay unchanged."""
+    """True if the row has no line fields. The document's stored lines then do not change."""
 
 
 class DocumentRows:
-    """The columns of the files of one kind of document. It converts rows of a file to documents, and documents to
-    rows.
-    """
+    """Converts rows of a file to documents of one kind, and documents to rows. It also has the file's columns."""
 
     def __init__(self, kind: DocumentKind) -> None:
         self._kind = kind
@@ -66,23 +64,25 @@ class DocumentRows:
 
     @cached_property
     def own(self) -> dict[str, str]:
-        """The file's column for each field of the document. The keys are the fields."""
+        """The file's columns with fields of the document, by the field's name. Fields that are objects are in
+        `nested`.
+        """
         others = {*DocumentRow.model_fields, *self.nested}
         return {name: self._column(name) for name in self._table.fields if name not in others}
 
     @cached_property
     def nested(self) -> dict[str, dict[str, FieldInfo]]:
-        """For each field of the document that is an object, the fields of the object. For example, `ship_to` has
+        """The fields of each document field that is an object. For example, the field `ship_to` has the field
         `city`.
 
-        Each field of an object has a column, such as `ship_to.city`.
+        Each field of an object has a separate column, such as `ship_to.city`.
         """
         models = {name: _object(self._table.body.model_fields[name].annotation) for name in self._table.fields}
         return {name: dict(model.model_fields) for name, model in models.items() if model is not None}
 
     @cached_property
     def of_a_line(self) -> dict[str, tuple[str, ...]]:
-        """The file's columns for each field of a line. The keys are the fields."""
+        """The file's columns for each field of a line, by the field's name."""
         own = self._kind.in_files.columns
         return {name: own.get(name) or (self._column(name, OF_A_LINE),) for name in self._table.line_table.fields}
 
@@ -92,7 +92,9 @@ class DocumentRows:
 
     @cached_property
     def references(self) -> dict[str, Referred]:
-        """The columns that contain codes of other records, each with the kind of these records."""
+        """The columns that contain codes of other records, such as partners. The value is the kind of these
+        records.
+        """
         of_lines = {column: self._reference(name) for name, (column, *_) in self.of_a_line.items()}
         found = {column: self._reference(name) for name, column in self.own.items()} | of_lines
         return {column: referred for column, referred in found.items() if referred is not None}
@@ -113,8 +115,8 @@ class DocumentRows:
 
     @cached_property
     def head(self) -> type[DocumentRow]:
-        """The model of a row without line fields. Such a row changes fields of a document, and its lines stay
-        unchanged.
+        """The model of a row without line fields. Such a row changes only fields of the document, not its
+        lines.
         """
         return create_model("DocumentHead", __base__=self.model, __cls_kwargs__={"partial": True})
 
@@ -140,7 +142,7 @@ class DocumentRows:
     # --- from rows to documents -------------------------------------------------------------------------------
 
     def documents(self, rows: Iterable[Row], codes: Codes, outcome: Outcome) -> Iterator[Document]:
-        """Combine the rows into documents, and yield the documents without errors. Add the errors of the other
+        """Combine the rows into documents, and yield the documents without errors. Add the errors in the remaining
         documents to `outcome`.
         """
         for rows_of_one in self._groups(rows, codes, outcome):
@@ -155,7 +157,7 @@ class DocumentRows:
             )
 
     def _fields_of(self, first: Checked, codes: Codes) -> dict[str, Any]:
-        """Return the fields of the document that have a column in the file. An import does not change any other
+        """Return those fields of the document that have a column in the file. An import does not change any other
         fields.
         """
         fields = {"external_ref": first.fields.external_ref} if "external_ref" in first.sent else {}
@@ -170,10 +172,11 @@ class DocumentRows:
         return fields
 
     def whole(self, fields: Mapping[str, Any], current: Mapping[str, Any]) -> dict[str, Any]:
-        """Convert the fields to stored form. An object becomes JSON text, or None if all its parts are empty.
+        """Convert the fields to the form in which they are stored. An object becomes JSON text, or None if all its
+        parts are empty.
 
-        `current` has the columns of the stored document. A part of an object keeps its current value if the file
-        has no column for this part.
+        `current` has the columns of the stored document. If the file has no column for a part of an object, this
+        part keeps its current value.
         """
         found = dict(fields)
         for name in self.nested.keys() & fields.keys():
@@ -208,8 +211,8 @@ class DocumentRows:
             outcome.refuse(line, {column: sentences})
 
     def refuse_new(self, document: Document, outcome: Outcome) -> None:
-        """Add an error to `outcome` for a document that does not exist and cannot be created, because its row has
-        no line.
+        """Add an error to `outcome`: the document does not exist, and cannot be created because its row has no
+        line fields.
         """
         sentence = (
             f"is not a {self._table.noun} of this company; to create a new one, fill in {', '.join(self.required)}"
@@ -217,7 +220,7 @@ class DocumentRows:
         outcome.refuse(document.rows[0], {"external_ref" if document.code is None else "code": [sentence]})
 
     def _column_of(self, field: str) -> str:
-        """Return the column at which an error of this document field is reported."""
+        """Return the column at which an error in this field of the document is reported."""
         return self.line_columns[0] if field == self._table.lines else self.own.get(field, field)
 
     def _groups(self, rows: Iterable[Row], codes: Codes, outcome: Outcome) -> Iterator[list[Checked]]:
@@ -241,9 +244,9 @@ class DocumentRows:
                 self._refuse_articles(of_one, codes, outcome)
 
     def _refuse_articles(self, rows: list[Row], codes: Codes, outcome: Outcome) -> None:
-        """Report unknown articles of a document that already has other errors.
+        """Report the unknown articles in a document that already has other errors.
 
-        The articles of a document without errors are checked later, when the document is written.
+        In a document without errors, they are found later, when the document is written.
         """
         named = [(row.line, code) for row in rows if isinstance(code := row.values.get("article_code"), str)]
         unknown = codes.unknown_articles(code for _, code in named)
@@ -252,7 +255,7 @@ class DocumentRows:
                 outcome.refuse(line, {"article_code": [NO_ARTICLE]})
 
     def has_line(self, row: Row) -> bool:
-        """Return True if the row has a value in a column of a line."""
+        """Return True if the row has a value in any column for a field of a line."""
         return any(row.values.get(name) not in (None, []) for name in self.line_columns)
 
     def _checked(self, row: Row, codes: Codes, outcome: Outcome, is_head: bool) -> Checked | None:
@@ -274,8 +277,8 @@ class DocumentRows:
         return Checked(row.line, frozenset(row.values), fields, is_head)
 
     def _agree(self, rows: list[Checked], outcome: Outcome) -> bool:
-        """Return True if all rows have the same values in the columns that belong to the document and not to a
-        line. Add an error to `outcome` for each difference.
+        """Return True if all rows of a document have the same values in the columns that belong to the document
+        and not to a line. Add an error to `outcome` for each difference.
         """
         first, agree = rows[0], True
         own = [name for name in self.model.model_fields if name not in self.line_columns]
@@ -290,7 +293,7 @@ class DocumentRows:
     # --- from documents to rows -------------------------------------------------------------------------------
 
     def exported(self, tx: Transaction) -> Iterator[dict[str, Any]]:
-        """Yield the rows of all documents, as `rows_of` does."""
+        """Yield the rows of all documents, in the same form as `rows_of`."""
         return self.rows_of(tx, map(csv_cells.read_record, self._table.every(tx)))
 
     def rows_of(self, tx: Transaction, documents: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:

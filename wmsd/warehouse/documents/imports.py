@@ -1,8 +1,8 @@
-"""The import of documents from a file. It creates new documents and changes existing documents. Then it gives each
-document the status in the file.
+"""Imports documents from a file. The import creates new documents and changes existing documents. Then it gives
+each document the status in the file.
 
-A document is identified by its code or, without a code, by its external_ref. The rows are first read and checked,
-and other writers need not wait for this. The functions that create or change a single document also check and
+A document is identified by its code or, if it has no code, by its external_ref. The rows are first read and
+checked, while other writers can continue. The functions that create or change a single document also check and
 write the documents of a file.
 """
 
@@ -21,8 +21,8 @@ from wmsd.warehouse.documents.kind import Document, DocumentKind
 
 DOCUMENTS: Final = PickledRows("staged_documents")
 TOGETHER: Final = 200
-"""The maximum number of new documents that are created in one call. Some documents must be created in separate
-calls.
+"""The maximum number of new documents that are created in one call. Some documents must be created in a separate
+call (see `InFiles.goes_alone`).
 """
 
 
@@ -44,7 +44,9 @@ class DocumentImport(Import):
         return self._count
 
     def check(self, tx: Transaction, outcome: Outcome) -> None:
-        """Check the rows. A later call checks them again only if a code now belongs to another record."""
+        """Check the rows. If they were already checked, check them again only if a code now belongs to another
+        record.
+        """
         if self._codes is not None and self._codes.are_the_same(tx):
             return
         self._codes, self._found = Codes(tx, self._rows.references), Outcome()
@@ -78,8 +80,8 @@ class DocumentImport(Import):
             walk()
 
     def _create(self, tx: Transaction, documents: list[Document], outcome: Outcome) -> list[Document]:
-        """Create the documents, and add errors to `outcome`. Return an empty list, with which the caller begins to
-        collect the next documents.
+        """Create the documents, and add errors to `outcome`. Return an empty list, in which the caller collects
+        the next documents.
         """
         lines_of = self._in_files.lines_of
         bodies = [
@@ -112,7 +114,7 @@ class DocumentImport(Import):
         self, tx: Transaction, alike: list[tuple[Document, int]], before: Record | None, outcome: Outcome
     ) -> None:
         """Change the status of the documents in `alike` to the status in the file. If the kind is `walked_last`,
-        only remember this: the status changes after all documents are written.
+        do this later, after all documents are written.
 
         `alike` has new documents, or one existing document, each with its id. They all get the same status.
         `before` is the record of the existing document before the import, or None for new documents.
@@ -158,8 +160,8 @@ class DocumentImport(Import):
     def _route(self, current: str, wanted: str) -> list[str]:
         """Return the shortest path of statuses from `current` to `wanted`, including both.
 
-        Return an empty list if only other documents can cause the status `wanted`. For example, only receptions
-        cause some statuses of a purchase order.
+        Return an empty list if a document gets the status `wanted` only through other documents. For example, a
+        purchase order gets some of its statuses only through receptions.
         """
         try:
             return [current, *self._kind.transitions.shortest_path(current, wanted)]

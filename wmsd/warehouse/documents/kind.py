@@ -1,4 +1,4 @@
-"""The declaration of a kind of document. Lists, files, commands, metrics and checks use it."""
+"""The declaration of a kind of document. Lists, files, commands, metrics and checks are built from it."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import field
@@ -33,11 +33,11 @@ class Document(NamedTuple):
     rows: list[int]
     fields: Row
     lines: list[Any] | None
-    """None if the rows have no line fields. The document's stored lines then stay unchanged."""
+    """None if the rows have no line fields. The document's stored lines then do not change."""
 
 
 Created = list[Record | Problem]
-"""The results of a creation, in the order of the documents. Each is the record of the new document, or the problem
+"""The results of creating documents, in their order. Each result is the record of the new document, or the problem
 that prevented its creation.
 """
 
@@ -81,22 +81,24 @@ def one_at_a_time(
 
 @dataclass(frozen=True)
 class InFiles:
-    """The form of documents of a kind in a file.
+    """How documents of one kind are written in a file.
 
-    `line` is the model of a line in a file. Most columns are named after the fields of the document. `columns` has
-    the names of the other columns, by field of a line.
+    `line` is the model of a line in a file. A column usually has the name of its field. `columns` has the column
+    names of the line fields for which this is not true.
     """
 
     line: type[Input]
     create: Callable[[Transaction, Sequence[Document], Sequence[Any]], Created]
-    """Creates documents. It takes the transaction, the documents, and their bodies in the same order."""
+    """Creates documents. It takes the transaction, the documents, and their request bodies in the same order."""
     move: Callable[[Transaction, Sequence[int], Any, Any], object]
     """Changes the status of documents. It takes the transaction, the ids, the current and the new status."""
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: {"article_id": ("article_code",)})
     lines_of: Callable[[Transaction, Document], list[Any]] = own_lines
-    """Converts the lines of a document in a file to the form of a request body."""
+    """Converts the lines of a document in a file to lines of a request body."""
     lines_shown: Callable[[Transaction, Row, list[Row]], list[Row]] = lines_as_read
-    """Returns the lines of a stored document for an export. It adds the columns in `columns` to each line."""
+    """Returns the lines of a stored document for an export. To each line, it adds the columns that `columns`
+    names.
+    """
     goes_alone: Callable[[Document], bool] = always
     """Returns True if the document must be created in a separate call, after all documents before it in the file.
     """
@@ -107,8 +109,8 @@ class InFiles:
     is necessary if a status may close other documents.
     """
     comes_about: frozenset[str] = frozenset()
-    """The statuses that a document can only get through other documents. If a file gives such a status, a new
-    document has the initial status.
+    """The statuses that a document gets only through other documents. If a file gives such a status, a new
+    document keeps the initial status.
     """
 
 
@@ -126,11 +128,11 @@ class Writing(NamedTuple):
 
 
 class Posting(NamedTuple):
-    """How documents of a kind post to the stock ledger. If the status of a document is in `statuses`, its lines
-    have movements of the kinds `movements`.
+    """How documents of one kind post to the stock ledger. If a document is in one of `statuses`, its lines have
+    movements of the kinds `movements`.
 
-    `amount` is the SQL of the quantity of a movement. `of_line` is a column of the line. Its value must equal the
-    sum of these quantities for the line.
+    `amount` is an SQL expression for the quantity of each movement. For each line, the sum of `amount` must equal
+    the value in the line's column `of_line`.
     """
 
     movements: tuple[Movement, ...]
@@ -149,9 +151,9 @@ def _check_known(owner: str, names: Collection[str], what: str, known: Collectio
 class DocumentKind:
     """A kind of document.
 
-    `transitions` are the changes of status that a user may cause. `listed` are the columns of the kind's lists on
-    the command line: fields, references, and the number of lines. `change` changes a document. It takes the
-    transaction, the document's id, new fields, new lines and a new status.
+    `transitions` are the changes of status that a user may cause. `listed` are the columns that commands print in
+    lists: fields, references, and the number of lines. `change` is a function that changes a document. It takes
+    the transaction, the document's id, new fields, new lines and a new status.
 
     Raise TypeError if `listed` has an unknown column, or if a status is not in the table.
     """
@@ -167,7 +169,7 @@ class DocumentKind:
     reserves_in: frozenset[str] = frozenset()
     """The statuses in which a document reserves the stock of its lines."""
     checks: tuple[Check, ...] = ()
-    """Additional checks, which only this kind has. `every_check` has the checks of all kinds."""
+    """The checks that only this kind has. `every_check` also has the checks that every kind has."""
 
     def __post_init__(self) -> None:
         table, posted = self.table, frozenset() if self.posting is None else self.posting.statuses
@@ -179,7 +181,7 @@ class DocumentKind:
 
     @property
     def name(self) -> str:
-        """The kind's name in commands, such as `sales-orders`."""
+        """The name of the kind in commands, such as `sales-orders`."""
         return self.table.name.replace("_", "-")
 
     @property
@@ -189,7 +191,7 @@ class DocumentKind:
 
     @property
     def filters(self) -> tuple[str, ...]:
-        """The references that the kind's lists can be filtered by."""
+        """The references by which the kind's lists can be filtered."""
         return tuple(name for name in self.table.references if f"{name}_id" in self.table.filters)
 
     @property

@@ -1,4 +1,6 @@
-"""The operations that read documents. They are built from the table of a kind, and are the same for all kinds."""
+"""The operations that read documents. They are built from the table of a kind, and work in the same way for all
+kinds.
+"""
 
 from collections.abc import Callable
 from functools import partial
@@ -81,8 +83,8 @@ def reading_operations(table: DocumentTable, tag: str, module: str, ability: str
 
 
 def _paging(table: DocumentTable) -> type[PageQuery]:
-    """Return a model of paging parameters. Its parameter `sort` accepts only orders for which the table has an
-    index.
+    """Return a model of paging parameters. Its parameter `sort` accepts only sort orders for which the table has
+    an index.
     """
     orders = SortedBy("id", "code", "updated_at", *(() if table.due is None else (table.due.field,)))
     return create_model("DocumentPageQuery", __base__=PageQuery, sort=(Annotated[str, orders], "id"))

@@ -20,11 +20,11 @@ ExternalRef = Annotated[
 
 
 class OfTheRequest:
-    """Marks a field of a line that a request may contain, but that is not stored."""
+    """A mark for a field of a line that a request may contain, but that is not stored."""
 
 
 class StatusReached(Model):
-    """A status that a document reached, and when."""
+    """A status of a document, and the time when the document reached it."""
 
     status: str
     at: Timestamp
@@ -56,15 +56,15 @@ class OfArticleQuery(IdsQuery):
 
 
 class DocumentOfArticle(Model):
-    """The quantity of an article in all lines of a document."""
+    """The quantity of an article in a document, summed over all lines."""
 
     id: Id
     quantity: Amount
 
 
 MOST_REACHED: Final = 100
-"""The maximum number of statuses in a document's history. Without a limit, a document whose status changes very
-often would make answers too large and fill the disk.
+"""The maximum number of statuses in a document's status history. Without a limit, the history of a document whose
+status changes very often would make answers too large and fill the disk.
 """
 STATUS_HISTORY: Final = Field(
     description="The statuses that the document reached, with their times: the first, and the last "

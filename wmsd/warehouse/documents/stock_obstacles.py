@@ -1,7 +1,7 @@
-"""Checks that need both documents and stock.
-
-A document can forbid switching the tracking of an article by serials on or off
-(`warehouse/articles/tracking_rules.py`). A posting must not exceed the maximum balance.
+"""Checks that need both documents and stock:
+- An article cannot switch its tracking by serials on or off if certain open documents contain the article
+  (`warehouse/articles/tracking_rules.py`).
+- A posting must not raise a balance above the maximum.
 """
 
 from collections import Counter
@@ -47,7 +47,7 @@ class Incoming(NamedTuple):
 
 
 def overfull(tx: Transaction, incoming: Sequence[Incoming]) -> Iterator[FieldError]:
-    """Return an error for each quantity that would raise the balance of its stock record above the maximum."""
+    """Yield an error for each quantity that would raise the balance of its stock record above the maximum."""
     sums: Counter[int] = Counter()
     balances = stock.quantities(tx, [each.stock_id for each in incoming])
     for path, stock_id, quantity in incoming:

@@ -26,7 +26,8 @@ from wmsd.warehouse.documents.schema import MOST_REACHED, DocumentFilters
 CREATED: Final = ("status", "status_history", "change_seq", "created_at", "updated_at")
 CHANGED: Final = ("change_seq", "updated_at")
 OF_NO_COLUMN: Final = frozenset({"status", "packaging"})
-"""Fields of a request body without a column. The status changes by a transition. Packaging has a separate ledger.
+"""Fields of a request body that have no column. The status is changed by a transition, and packaging is stored in
+a separate ledger.
 """
 
 
@@ -34,8 +35,8 @@ ARTICLE: Final = "article_id"
 
 
 class Due(NamedTuple):
-    """The declaration of a due date. `field` is the field with the date. If a document has one of `statuses` after
-    this date, it is late.
+    """The declaration of a due date. `field` is the field with the date. If a document is still in one of
+    `statuses` after this date, it is late.
     """
 
     field: str
@@ -43,8 +44,8 @@ class Due(NamedTuple):
 
     @property
     def range(self) -> DateRange:
-        """The names of the filters by the due date. For example, `requested_date` has `requested_from` and
-        `requested_to`.
+        """The column of the due date, and the names of its two filters. For example, `requested_date` has
+        `requested_from` and `requested_to`.
         """
         name = self.field.removesuffix("_date")
         return DateRange(self.field, f"{name}_from", f"{name}_to")
@@ -65,12 +66,12 @@ class DocumentTable:
     `body` is the model of the fields that a caller may set. The type of its field `status` has all statuses, and
     the default is the initial status. `shown` is the model that `GET` returns.
 
-    `lines` is the name of the field with the lines, whose table is `line_table`. `references` has the fields
-    `…_id` of the document and its lines. The key is the name without `_id`. The value is the kind of record to
-    which the field refers.
+    `lines` is the name of the field with the lines, and `line_table` is their table. `references` has the fields
+    of the document and its lines that contain the id of a record. The key is the field's name without `_id`. The
+    value is the kind of this record.
 
     `filters` are additional filters of this kind's lists: the columns, with the types of the values. `payload` are
-    fields with ids of other records. The event `status_changed` contains these fields.
+    the fields with ids of records that the event `status_changed` contains.
 
     Raise TypeError if a field can be set, but is not stored or not in the model `shown`.
     """
@@ -86,12 +87,12 @@ class DocumentTable:
     payload: tuple[str, ...]
     due: Due | None = None
     by_article: bool = False
-    """True if a list of documents can be filtered by an article in their lines. The table of lines then needs an
-    index by article.
+    """True if a list of documents can be filtered by an article in their lines. The table of the lines then needs
+    an index by article.
     """
     tells_changed_lines: bool = False
-    """True if the event of a change contains only the changed lines. This is for documents with many lines that
-    change one by one.
+    """True if the event of a change contains only the changed lines. This is meant for documents with many lines,
+    of which each change affects only one or a few.
     """
 
     def __post_init__(self) -> None:
@@ -138,8 +139,7 @@ class DocumentTable:
     def _of_lines(self) -> dict[str, Any]:
         """The filter by an article: its name, and the type of its value.
 
-        This filter was added after the others. It must stay behind them, because generated clients pass parameters
-        by position.
+        It must stay the last filter, because it was added last, and generated clients pass parameters by position.
         """
         says = Field(description=f"Only {self.noun}s with this article.")
         return {ARTICLE: Annotated[QueryId | None, says]} if self.by_article else {}
@@ -210,11 +210,11 @@ class DocumentTable:
         return int(most)
 
     def replacement(self, body: Input) -> dict[str, Any]:
-        """Return the columns of a full replacement. A field that was not sent takes its default."""
+        """Return the columns for a full replacement. A field that was not sent takes its default."""
         return column_values({name: getattr(body, name) for name in self.fields})
 
     def patch(self, body: Input) -> dict[str, Any]:
-        """Return the columns of a patch: only those that were sent."""
+        """Return the columns for a patch: only the fields that were sent."""
         return column_values({name: getattr(body, name) for name in self.fields if name in body.model_fields_set})
 
     def merged(self, current: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
@@ -224,8 +224,8 @@ class DocumentTable:
         return {**current, **given, "code": given.get("code") or current["code"]}
 
     def differing(self, current: Mapping[str, Any], values: Mapping[str, Any], lines_differ: bool) -> list[str]:
-        """Return the names of the fields that differ. If `lines_differ` is true, also return the name of the field
-        with the lines, as the last name.
+        """Return the names of the fields that differ. If `lines_differ` is True, the name of the field with the
+        lines comes last.
         """
         names = [name for name in self.fields if values[name] != current[name]]
         return [*names, self.lines] if lines_differ else names
@@ -245,7 +245,7 @@ class DocumentTable:
         return self.listing.of(tx, self.record, "id", query.ids)
 
     def every(self, tx: Transaction) -> Iterator[str]:
-        """Return every document, one at a time, for exports."""
+        """Yield every document as JSON text, for exports."""
         return (row[0] for row in tx.execute(f"SELECT {self.record} FROM {self.name} ORDER BY id"))
 
     def of_article(self, tx: Transaction, ids: Sequence[int], article_id: int) -> Records:
@@ -279,13 +279,13 @@ class DocumentTable:
         return f"SELECT {', '.join(self.fields)}, status FROM {self.name} WHERE id = ?"
 
     def find_columns(self, tx: Transaction, document_id: int) -> dict[str, Any] | None:
-        """Return the columns of the document that a caller may set, and its status, or None if no document has the
-        id.
+        """Return those columns of the document that a caller may set, and its status. Return None if no document
+        has the id.
         """
         return tx.record(self._columns, (document_id,))
 
     def columns(self, tx: Transaction, document_id: int) -> dict[str, Any]:
-        """Return the columns of the document that a caller may set, and its status. Raise Problem (404) if no
+        """Return those columns of the document that a caller may set, and its status. Raise Problem (404) if no
         document has the id.
         """
         return or_not_found(self.find_columns(tx, document_id), self.noun)
@@ -331,8 +331,8 @@ class DocumentTable:
         return update_sql(self.name, CHANGED)
 
     def touch(self, tx: Transaction, document_id: int) -> None:
-        """Mark the document as changed. Call this after the change of a value in another table if answers show
-        this value in the document.
+        """Mark the document as changed. Call this if answers show a value of another table in the document, and
+        this value has changed.
         """
         tx.execute(self._touch, {"id": document_id, **change_columns(tx)})
 

@@ -23,9 +23,10 @@ class Step(Enum):
 
 
 class Forbidden(Problem):
-    """The problem for a request that is not allowed in the current status of a document.
+    """The problem for a request that the current status of a document does not allow.
 
-    `fields` are the fields that cannot change. The field with the lines may be one of them.
+    `fields` are the names of the fields that cannot change. The name of the field with the lines may be among
+    them.
     """
 
     fields: Collection[str] = ()
@@ -33,13 +34,13 @@ class Forbidden(Problem):
 
 @dataclass(frozen=True)
 class Transitions(Generic[Status, Effect]):
-    """The allowed changes of status of a kind of document.
+    """The allowed changes of status for one kind of document.
 
     `table` has each allowed change from one status to another, and its effect. All other changes are refused. A
     request for the current status does nothing, so a client can safely repeat a request.
 
-    Fields may change in the statuses `fields_change_in`, and lines in `lines_change_in`. `own_change_in` has the
-    statuses for single fields with a different rule.
+    Fields may change in the statuses `fields_change_in`, and lines in `lines_change_in`. If a field has a
+    different rule, `own_change_in` has its statuses.
     """
 
     noun: str
@@ -63,8 +64,8 @@ class Transitions(Generic[Status, Effect]):
         return effect
 
     def shortest_path(self, current: Status, requested: Status) -> list[Status]:
-        """Return the shortest path of statuses, without the first status. The path is empty if both statuses are
-        the same.
+        """Return the shortest path of statuses from `current` to `requested`, without `current`. The path is empty
+        if both are the same.
 
         Raise Problem (409) if there is no path.
         """
@@ -78,11 +79,12 @@ class Transitions(Generic[Status, Effect]):
     def steps(self, current: Status, requested: Status, differing: Collection[str]) -> list[Step]:
         """Return the steps of a request that changes the fields and the status of a document, in their order.
 
-        If the current status allows the change of the fields, they change before the status. Otherwise they change
-        after it. `differing` are the names of the fields that change. The field with the lines may be one of them.
+        If the current status allows a change of the fields, they change before the status. Otherwise they change
+        after it. `differing` are the names of the fields that change. The name of the field with the lines may be
+        among them.
 
-        Raise Problem (409) if the change of status is not allowed. Also raise it if neither status allows the
-        change of the fields.
+        Raise Problem (409) if the change of status is not allowed. Also raise it if the fields may change neither
+        in the current nor in the requested status.
         """
         moves = requested != current
         if moves:
@@ -99,8 +101,8 @@ class Transitions(Generic[Status, Effect]):
         raise self.forbidden(sentence, current, requested if moves else None, fields=frozen)
 
     def may_change(self, status: Status, names: Collection[str]) -> frozenset[str]:
-        """Return those of the fields `names` that may change in the status. The field with the lines may be one of
-        them.
+        """Return those of the fields `names` that may change in this status. The name of the field with the lines
+        may be among them.
         """
         return frozenset(name for name in names if status in self._change_in(name))
 
@@ -121,8 +123,8 @@ class Transitions(Generic[Status, Effect]):
         """Return a problem (409) with the text `message`. Its details have the statuses to which the document may
         change. `requested` is None if the request does not change the status.
 
-        `refused` are statuses that `table` allows but another rule forbids. `fields` are the fields that cannot
-        change.
+        `refused` are statuses that `table` allows, but that another rule forbids. `fields` are the names of the
+        fields that cannot change.
         """
         allowed = [each for each in self.allowed_from(current) if each != requested and each not in refused]
         details = {"current": current, "requested": requested, "allowed": allowed}
@@ -131,10 +133,10 @@ class Transitions(Generic[Status, Effect]):
         return problem
 
     def forbidding(self, path: str, sentence: str, current: Status) -> FieldError:
-        """Return the error (409) for a request that refers to a document whose status `current` forbids the
+        """Return the error (409) for a request that refers to another document, whose status `current` forbids the
         request.
 
-        `path` is the field of the request that refers to the document. `sentence` is the error text.
+        `path` is the field of the request that refers to this document. `sentence` is the error text.
         """
         details = {"current": current, "requested": None, "allowed": self.allowed_from(current)}
         return FieldError("INVALID_STATUS", path, sentence, details)

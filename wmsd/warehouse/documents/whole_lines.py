@@ -1,6 +1,6 @@
-"""The well-formed lines of a body that has malformed fields elsewhere.
+"""Finds the well-formed lines of a body that has malformed fields elsewhere.
 
-The references and the stock of these lines are also checked. So one answer reports all errors.
+The references and the stock of these lines are checked too. So one answer reports all errors of a request.
 """
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ Line = TypeVar("Line", bound=Input)
 class WholeLines(NamedTuple, Generic[Line]):
     lines: list[Line]
     places: list[int]
-    """For each of `lines`, its index in the request body."""
+    """The index in the request body of each line in `lines`."""
     name: str
     """The name of the field with the lines."""
 

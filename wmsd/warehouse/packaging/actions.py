@@ -37,7 +37,7 @@ def walk_packaging_types(tx: Transaction, query: PackagingTypeQuery, position: i
 def walk_packaging_balances(tx: Transaction, query: PackagingBalanceQuery, position: int) -> CursorPage:
     """List packaging balances by cursor.
 
-    There is one balance for each packaging type and partner with a movement. Follow `next_cursor` until it is
+    A packaging type has a balance with a partner from its first movement on. Follow `next_cursor` until it is
     null.
     """
     return store.balances_after(tx, query, position)
@@ -48,8 +48,8 @@ def walk_packaging_movements(tx: Transaction, query: PackagingMovementQuery, pos
     """List packaging movements by cursor.
 
     The movements are in the order in which they were recorded. Follow `next_cursor` until it is null. After a
-    restore, movements before the position of your cursor may be missing. Then the answer is 422, and its `details`
-    contain the `cursor` with which to continue.
+    restore, movements before the position of your cursor may be missing. In this case the answer is 422, and its
+    `details` contain the `cursor` with which to continue.
     """
     return store.movements_after(tx, query, position)
 
@@ -59,7 +59,7 @@ def check_movement(
 ) -> PackagingMovementFields:
     """Return the validated fields of a movement that is recorded by hand. Raise Problem (422) with every error.
 
-    `text_errors` are errors from the earlier conversion of texts to values, by field.
+    `text_errors` are the errors, by field, that the caller found when it converted texts to values.
     """
     unknown = unknown_codes(tx, values)
     try:
@@ -71,7 +71,7 @@ def check_movement(
 
 
 def unknown_codes(tx: Transaction, values: Mapping[str, object]) -> FieldErrors:
-    """Return an error if no packaging type, or no partner, has the code in `values`."""
+    """Return an error for each unknown code in `values`: the packaging type's code, and the partner's code."""
     unknown: FieldErrors = {}
     if directory.id_of_code(tx, store.TYPES, str(values.get("packaging_type_code"))) is None:
         unknown["packaging_type_code"] = ["is not a packaging type of this company"]

@@ -45,8 +45,8 @@ def import_packaging_types(tx: Transaction, rows: Iterable[Row], outcome: Outcom
 
 
 def import_packaging_movements(tx: Transaction, rows: Iterable[Row], outcome: Outcome) -> None:
-    """Record movements. A row may have the code of a recorded movement. Then the row must have the same values as
-    this movement, and changes nothing.
+    """Record movements. If a row has the code of a recorded movement, the row must also have the values of this
+    movement, and changes nothing.
     """
     codes = FirstSeen()
     for row in rows:

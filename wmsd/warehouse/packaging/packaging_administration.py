@@ -45,7 +45,7 @@ def create_packaging_type(tx: Transaction, body: PackagingTypeFields) -> Record:
 def change_packaging_type(tx: Transaction, id: int, body: PackagingTypeChanges) -> Record:
     """Change a packaging type.
 
-    When nothing differs, nothing is written.
+    If nothing differs, nothing is written.
     """
     return change_record(tx, store.TYPES, id, body)
 

@@ -97,8 +97,8 @@ def reverse_document(tx: Transaction, document: Document) -> list[int]:
 
 
 def check_balances(tx: Transaction, movements: Iterable[tuple[str, Movement]]) -> Iterator[FieldError]:
-    """Check movements that will be recorded in this order. Yield an error for each one that would make its balance
-    exceed the limits.
+    """Check movements that will be recorded in this order. Yield an error for each movement with which a balance
+    exceeds its limits.
 
     Each item of `movements` is (path for the error, movement).
     """

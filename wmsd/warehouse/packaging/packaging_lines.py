@@ -65,8 +65,9 @@ class Types:
         self._ids = {code: type_id for type_id, code in self._codes.items()}
 
     def find(self, line: NamesType, path: str) -> tuple[int | None, FieldError | None]:
-        """Return two values: the id of the line's packaging type, and None. If the type is missing or unknown,
-        return None and the error.
+        """Return two values: the id of the line's packaging type and an error. One of them is None.
+
+        The error says that the packaging type is missing or unknown.
         """
         type_id, code = line.packaging_type_id, line.packaging_type_code
         if type_id is None and code is None:

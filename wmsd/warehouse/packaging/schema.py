@@ -35,9 +35,7 @@ class PackagingType(PackagingTypeFields, Recorded):
 
 
 class PackagingBalance(Recorded):
-    """The balance of a packaging type with a partner: what the partner owes the company, or the company owes the
-    partner.
-    """
+    """How much of a packaging type a partner owes the company, or the company owes the partner."""
 
     packaging_type_id: Id
     packaging_type_code: Code
@@ -130,8 +128,8 @@ class PackagingBalanceFilters(PackagingFilters):
         Moment | None, Field(description="Only balances that changed at this date and time or later.")
     ] = None
     packaging_type_code: str | None = None
-    """This filter was added after the others. It must stay behind them, because generated clients pass parameters
-    by position.
+    """This filter is newer than the filters above. It must come after them, because generated clients pass
+    parameters by position.
     """
 
 

@@ -32,8 +32,8 @@ TYPES: Final = DirectoryKind(
 )
 OF_TYPE: Final = "(SELECT {} FROM packaging_types WHERE packaging_types.id = packaging_type_id)"
 NAMED: Final = {"packaging_type_code": OF_TYPE.format("code"), "packaging_type_name": OF_TYPE.format("name")}
-"""The SQL of the code and the name of the packaging type. They are subqueries, which run only for returned
-records. A join would also slow down filters and totals.
+"""The SQL of the code and the name of the packaging type. These are subqueries, which run only for returned
+records. A join slows down filters and totals too.
 """
 BALANCE: Final = record_sql(PackagingBalance, NAMED)
 MOVEMENT: Final = record_sql(PackagingMovement, NAMED)
@@ -89,7 +89,7 @@ TYPES_NAMED: Final = """
 
 
 def types_named(tx: Transaction, ids: Iterable[int], codes: Iterable[str]) -> dict[int, str]:
-    """Return the codes of packaging types, by id. The types have one of `ids` or one of `codes`."""
+    """Return the codes of the packaging types that have one of these `ids` or `codes`, by id."""
     return dict(tx.rows(TYPES_NAMED, {"ids": dumps(list(ids)), "codes": dumps(list(codes))}))
 
 
@@ -103,8 +103,8 @@ INSERT_BALANCE: Final = insert_sql(
     "packaging_balances",
     ("packaging_type_id", "partner_id", "quantity", "change_seq", "created_at", "updated_at"),
 )
-"""Inserts a balance. It runs only if `ADD_TO_BALANCE` has found no row. The two statements are not one statement
-with ON CONFLICT, because that would use up an id with every update.
+"""Inserts a balance. It runs only if `ADD_TO_BALANCE` has found no row. One statement with ON CONFLICT is not
+used, because it uses up an id with every update.
 """
 
 
@@ -165,14 +165,13 @@ RECORDED: Final = f"""
 
 def recorded_data(tx: Transaction, movement_id: int) -> str:
     """Return the data of the event `packaging.movement_recorded`: the movement, and the current balance of its
-    type and partner.
+    packaging type with its partner.
     """
     return tx.text(RECORDED, (movement_id,))
 
 
 OWED: Final = "iif(direction = 'OUT', quantity, -quantity)"
-"""The SQL of the change of the balance: positive for OUT, because the partner then owes more, and negative for IN.
-"""
+"""The SQL of a movement's change of the balance. It is positive for OUT, because the partner then owes more."""
 NET_OF_DOCUMENT: Final = f"""
     SELECT packaging_type_id, partner_id, sum({OWED}) AS net
     FROM packaging_movements WHERE document_type = ? AND document_id = ?
@@ -181,7 +180,8 @@ NET_OF_DOCUMENT: Final = f"""
 
 
 def net_of_document(tx: Transaction, document_type: str, document_id: int) -> list[tuple[int, int, int]]:
-    """Return the packaging that the document has moved, without what it has moved back.
+    """Return the packaging that moved with the document, by type and partner. Movements in opposite directions
+    cancel out.
 
     Each item is (id of the packaging type, id of the partner, OUT minus IN in millionths).
     """

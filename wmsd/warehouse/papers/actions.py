@@ -1,5 +1,5 @@
-"""The operations on a company's papers. Admins change the details. Everyone who prints papers can read the
-details.
+"""The operations on the details that are printed on a company's documents. Only admins can change them. Everyone
+who prints documents can read them.
 """
 
 import base64
@@ -31,7 +31,7 @@ by_admins = partial(
 
 @of_papers(answer="record", returns=Papers)
 def get_papers(tx: Transaction) -> Record:
-    """Get the details on the company's papers."""
+    """Get the details that are printed on the company's documents."""
     return _record(tx)
 
 
@@ -44,7 +44,7 @@ def get_logo(tx: Transaction) -> dict[str, object]:
 
 @by_admins(audited="papers.change")
 def change_papers(tx: Transaction, body: PapersChanges) -> Record:
-    """Change the details on the company's papers."""
+    """Change the details that are printed on the company's documents."""
     store.set_fields(tx, {**store.fields_now(tx), **column_values(body.given())})
     return _record(tx)
 

@@ -1,7 +1,7 @@
 """The check of a logo file: it must be one complete PNG or JPEG picture of limited size.
 
 Only the structure of the file is checked. The pixels are not decoded, because the browser does that. A file with
-data after the end of its picture is refused, because these data could be a file of another kind.
+data after the end of its picture is refused, because these data can be a second file of a different kind.
 
 Sources: PNG, third edition (W3C), sections 5.2 to 5.6 and 11.2.1; JPEG (ITU-T T.81), annex B.
 """
@@ -25,8 +25,8 @@ SCAN, END, FILL = 0xDA, 0xD9, 0xFF
 BARE: Final = frozenset({0x01, *range(0xD0, 0xD9)})
 """The JPEG markers that stand alone: no length and no content follow them."""
 WITHIN_SCAN: Final = frozenset({0x00, *range(0xD0, 0xD8)})
-"""The bytes that may follow 0xFF inside the data of a JPEG scan. If another byte follows, the data end, and 0xFF
-is the start of the next marker.
+"""The bytes that may follow 0xFF inside the data of a JPEG scan. Before any other byte, 0xFF ends the data and
+starts the next marker.
 """
 
 
@@ -131,8 +131,8 @@ def _jpeg(file: bytes) -> tuple[Picture, int]:
 def _frame(content: bytes, before: Picture | None) -> Picture:
     """Return the type and size of the picture, as the JPEG frame says.
 
-    `before` is the picture of an earlier frame, or None. Raise ValueError if there was an earlier frame. Also
-    raise it unless this frame has 8 bits and 1, 3 or 4 colour components.
+    `before` is the picture of an earlier frame, or None. Raise ValueError if there was an earlier frame, or if a
+    colour component does not have 8 bits. Also raise it if the number of colour components is not 1, 3 or 4.
     """
     if before is not None or len(content) < 6 or content[0] != 8 or content[5] not in (1, 3, 4):
         raise _damaged()

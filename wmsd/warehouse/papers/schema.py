@@ -1,4 +1,4 @@
-"""The fields of a company's papers."""
+"""The details that are printed on a company's documents."""
 
 from typing import Annotated, Final, Literal
 
@@ -14,7 +14,9 @@ MOST_BASE64: Final = (MOST_BYTES + 2) // 3 * 4
 
 
 class PapersFields(Input):
-    """The settings of a company for its papers. Without a name, papers show the name of the company."""
+    """The settings for a company's printed documents. If `name` is empty, the documents show the name of the
+    company.
+    """
 
     name: Annotated[
         Name | None,
@@ -46,7 +48,7 @@ class Logo(Model):
 
 
 class Papers(PapersFields):
-    """The details on the papers of a company."""
+    """The company's details that are printed on its documents, such as its name, address and logo."""
 
     logo: Logo | None = None
 

@@ -1,4 +1,4 @@
-"""The SQL of a company's papers: one row, which the company's file always has."""
+"""The SQL of the details on a company's documents: one row, which the company's file always has."""
 
 import hashlib
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ check_fields_are_read(PapersFields, Papers)
 
 
 def papers_json(tx: Transaction) -> str:
-    """Return the details on papers as JSON, without the file of the logo."""
+    """Return the company's details for its documents as JSON, without the file of the logo."""
     return str(tx.value(SHOWN))
 
 

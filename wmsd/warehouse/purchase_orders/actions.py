@@ -113,8 +113,8 @@ def change(
 ) -> Record:
     """Change the fields, items and status of an order, and return the order.
 
-    If the current status allows the change of fields and items, they change before the status. Otherwise they
-    change after it.
+    If the current status allows a change of fields and items, they are changed before the status. Otherwise the
+    status is changed first.
     """
     current = ORDERS.columns(tx, order_id)
     values = ORDERS.merged(current, given)
@@ -135,8 +135,8 @@ def change(
 
 
 def _check_unnamed(tx: Transaction, status: Status, before: Sequence[Columns], rows: Sequence[Columns]) -> None:
-    """Raise Problem (409) if a reception refers to an item that `rows` omits, or whose article `rows` changes.
-    `rows` are the new items.
+    """Raise Problem (409) if the new items `rows` would break a reception. Receptions refer to items of the order.
+    `rows` must not leave out such an item, and must not change its article.
     """
     kept = {(row["id"], row["article_id"]) for row in rows}
     gone = {row["id"] for row in before if (row["id"], row["article_id"]) not in kept}
@@ -151,8 +151,8 @@ def _check_unnamed(tx: Transaction, status: Status, before: Sequence[Columns], r
 def move(tx: Transaction, order_id: int, current: Status, requested: Status) -> None:
     """Change the status of the order from `current` to `requested`.
 
-    The caller must check that the change is allowed. Users may cause the changes in `BY_HAND`, and receptions
-    those in `BY_RECEPTIONS`.
+    The caller must check that the change is allowed: users may cause only the changes in `BY_HAND`, and receptions
+    only the changes in `BY_RECEPTIONS`.
     """
     move_and_emit(tx, ORDERS, [order_id], current, requested)
 
@@ -160,7 +160,9 @@ def move(tx: Transaction, order_id: int, current: Status, requested: Status) -> 
 def _find_items(
     tx: Transaction, sent: Sequence[PurchaseOrderItemFields], before: Sequence[Columns] = ()
 ) -> tuple[list[Columns], list[FieldError]]:
-    """Return the items in stored form, and their errors. The `article_id` of an unknown article is None."""
+    """Return the items as rows of the table, and their errors. In a row, the `article_id` of an unknown article is
+    None.
+    """
     articles = Articles(tx, sent, before)
     rows: list[Columns] = []
     errors: list[FieldError] = []

@@ -27,6 +27,8 @@ PURCHASE_ORDERS: Final = DocumentKind(
         comes_about=frozenset({"PARTIAL", "RECEPTIONAT"}),
     ),
 )
-"""The declaration of purchase orders. A user can cancel an order, or close it although goods are missing. Only
-receptions can cause the other changes of status. Therefore receptions must be imported after purchase orders.
+"""The declaration of purchase orders.
+
+A user can cancel an order, or close it although goods are missing. Only receptions can cause the other changes of
+status. Therefore a person must import purchase orders first, and their receptions afterwards.
 """

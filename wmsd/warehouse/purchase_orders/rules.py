@@ -25,8 +25,8 @@ BY_HAND: Final[Transitions[Status, str]] = Transitions(
 BY_RECEPTIONS: Final[frozenset[tuple[Status, Status]]] = frozenset(
     {("CREAT", "PARTIAL"), ("CREAT", "RECEPTIONAT"), ("PARTIAL", "RECEPTIONAT")}
 )
-"""The changes of status that a finalised reception causes. `BY_HAND` has the changes that users may cause. A
-change of an order's status never affects stock.
+"""The changes of an order's status that a finalised reception causes. `BY_HAND` has the changes that users may
+cause. None of these changes affects stock.
 """
 EXPECTS_MORE: Final[frozenset[Status]] = frozenset({"CREAT", "PARTIAL"})
 
@@ -42,8 +42,9 @@ def may_be_received(status: Status, find_items: Callable[[], Iterable[tuple[int,
     """Return True if an order accepts receptions. `find_items` returns (ordered quantity, received quantity) for
     each item of the order.
 
-    Receptions close an order when all its goods are received. Such an order still accepts further goods up to its
-    tolerance. But if a user has closed an order before all goods were received, it accepts no more receptions.
+    Receptions close an order when all its goods are received. An order that was closed in this way still accepts
+    further goods, up to its tolerance. But if a user has closed the order before all goods were received, it
+    accepts no more receptions.
     """
     return status in EXPECTS_MORE or (
         status == "RECEPTIONAT" and status_after_reception(find_items()) == "RECEPTIONAT"

@@ -36,7 +36,7 @@ RECEIVABLE: Final = """
 
 
 class ReceivableItem(NamedTuple):
-    """An item of an order, with the fields that receptions use. Some of these fields belong to the item's article.
+    """An item of an order, with the fields that receptions use. Some of these fields come from the item's article.
     Quantities are in millionths.
     """
 
@@ -68,8 +68,8 @@ RECEIVE: Final = "UPDATE purchase_order_items SET received_quantity = received_q
 
 
 def receive(tx: Transaction, quantities: Mapping[int, int]) -> None:
-    """Add quantities to the received quantities of items. `quantities` has the added quantity in millionths, by
-    the id of the item.
+    """Increase the received quantities of items. `quantities` has the quantity to add in millionths, by the id of
+    the item.
     """
     tx.executemany(RECEIVE, [(quantity, item_id) for item_id, quantity in quantities.items()])
 

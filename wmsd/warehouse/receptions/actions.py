@@ -65,9 +65,9 @@ POSTED: Final = (
 def create_reception(tx: Transaction, body: ReceptionFields) -> Record:
     """Create a reception of a purchase order.
 
-    If `status` is FINALIZAT, the goods are posted immediately. Otherwise the reception is a draft. The reception
-    is refused if it would exceed the ordered quantity and the tolerance (over_receipt_pct), together with all
-    earlier ones. With the status FINALIZAT, `packaging` is recorded as received from the supplier.
+    If `status` is FINALIZAT, the goods are posted immediately. If not, the reception is a draft. For each item of
+    the order, all receptions together must not exceed the ordered quantity plus the tolerance (over_receipt_pct).
+    With the status FINALIZAT, `packaging` is recorded as received from the supplier.
     """
     return create(tx, body)
 
@@ -151,8 +151,8 @@ def change(
 ) -> Record:
     """Change the fields, items and status of a reception, and return the reception.
 
-    If the current status allows the change of fields and items, they change before the status. Otherwise they
-    change after it.
+    If the current status allows changes of fields and items, these changes come before the change of status. If
+    not, they come after it.
     """
     check_goes_with(packaging, status, FINAL)
     current = RECEPTIONS.columns(tx, reception_id)

@@ -1,5 +1,5 @@
-"""The doctor's checks of receptions: for each item of a purchase order, the received quantity must match what
-receptions have posted.
+"""The doctor's checks of receptions. The received quantity of each purchase order item must match what receptions
+have posted.
 """
 
 from typing import Final

@@ -1,6 +1,6 @@
 """The declaration of receptions as a kind of document.
 
-A row of a file is the arrived quantity of one item of the purchase order. The column `article_code` identifies the
+A row of a file gives the arrived quantity of one purchase order item. The column `article_code` identifies the
 item by its article. If several items have this article, the column `item` gives the position of the item in the
 order.
 """
@@ -44,7 +44,7 @@ class ItemInFile(Input):
 
 
 def _create(tx: Transaction, reception: Document, body: ReceptionFields) -> Record:
-    """Create the reception. A cancelled reception may belong to a cancelled order."""
+    """Create the reception. If its final status is "cancelled", accept a closed order too."""
     return actions.create(tx, body, of_closed_too=reception.status == "ANULAT")
 
 
@@ -99,6 +99,8 @@ RECEPTIONS: Final = DocumentKind(
     posting=Posting((KIND,), frozenset({FINAL})),
     checks=CHECKS,
 )
-"""The declaration of receptions. The status FINALIZAT posts the goods, which may close the order for other
-receptions of the file. Therefore the import first creates all receptions, and gives them this status afterwards.
+"""The declaration of receptions.
+
+Posting one reception (FINALIZAT) may close its order for the next receptions in the file. Therefore the import
+first creates all receptions, and then posts them.
 """

@@ -31,7 +31,7 @@ def post_reception(tx: Transaction, reception_id: int) -> None:
     """Post the goods of the reception to stock.
 
     The reception is checked again, because the order or the stock may have changed since the reception was stored.
-    Raise Problem: 409 if the status of its order forbids receptions, 422 for other errors.
+    Raise Problem 409 if the status of the order forbids receptions. Raise Problem 422 for all other errors.
     """
     reception = RECEPTIONS.columns(tx, reception_id)
     check_order_is_open(tx, reception, FINAL)

@@ -43,8 +43,8 @@ class Arrival(NamedTuple):
 
 
 def rows_of(sent: Sequence[ReceptionItemFields], before: Sequence[Row] = ()) -> list[Row]:
-    """Return the sent items in stored form. If a stored item has the id of a sent item, the sent item keeps this
-    id.
+    """Return the sent items in stored form. `before` are the stored items of the reception. A sent item with the
+    id of a stored item keeps this id.
     """
     kept = RECEPTION_ITEMS.kept(sent, before)
     return [RECEPTION_ITEMS.row(*each) for each in zip(sent, kept, strict=True)]
@@ -56,7 +56,7 @@ def find_arrivals(
     """Return the items `rows` as arrivals, with their order items and articles. Add every error that forbids
     posting to `errors`.
 
-    A closed order is an error, unless `of_closed_too` is True.
+    If `of_closed_too` is True, the order may be closed. If not, a closed order is an error.
     """
     order = ORDERS.find_columns(tx, order_id)
     if order is None:
@@ -121,8 +121,8 @@ def sent_references(tx: Transaction, sent: Mapping[str, Any], named: Mapping[str
 
 
 def _sent_row(item: Mapping[str, Any] | None) -> Row:
-    """Return a sent item in stored form. A malformed quantity becomes 0, a malformed serial becomes an empty text,
-    and any other malformed value becomes None.
+    """Return a sent item in stored form. Malformed values are replaced: a quantity by 0, a serial by an empty
+    text, and any other value by None.
     """
     given = item or {}
     quantity, serials = given.get("quantity_um3pl"), given.get("serial_data") or ()
@@ -136,7 +136,9 @@ def _sent_row(item: Mapping[str, Any] | None) -> Row:
 
 
 def other_order(current: Mapping[str, Any], values: Mapping[str, Any]) -> list[FieldError]:
-    """Return an error if `values` would assign the reception to another purchase order."""
+    """Return an error if `values` names a different purchase order from that of the reception. A reception cannot
+    change its order.
+    """
     if values["purchase_order_id"] == current["purchase_order_id"]:
         return []
     return [invalid_field("purchase_order_id", "cannot be changed: create a new reception for the other order")]
@@ -194,8 +196,8 @@ def _serial_errors(tx: Transaction, arrivals: Sequence[tuple[int, Arrival]]) -> 
 
 
 def _over_receipts(arrivals: Sequence[tuple[int, Arrival]], company_pct: int) -> Iterator[FieldError]:
-    """Yield an error for each item of which too much would be received. All receptions together must not exceed
-    the ordered quantity and the tolerance.
+    """Yield an error for each item with too much received goods. All receptions together must not exceed the
+    ordered quantity plus the tolerance.
     """
     sums = sums_of(arrival for _, arrival in arrivals)
     for number, arrival in arrivals:

@@ -51,5 +51,7 @@ def base_quantity(quantity_um3pl: int, um3pl_factor: int) -> int | None:
 
 
 def most_receivable(ordered: int, over_receipt_pct: int) -> int:
-    """Return how much may be received of an order item in total. The tolerance is in millionths of a percent."""
+    """Return the maximum quantity that may be received of an order item, in all receptions together. The tolerance
+    `over_receipt_pct` is in millionths of a percent.
+    """
     return min(ordered + ordered * over_receipt_pct // (100 * SCALE), MAXIMUM)

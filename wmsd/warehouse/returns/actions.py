@@ -78,8 +78,8 @@ def apply_return_change(
 ) -> Record:
     """Change the fields, lines and status of a return, and return its record.
 
-    If the current status allows the change of fields and lines, they change before the status. Otherwise they
-    change after it.
+    If fields and lines can change in the current status, they change before the status. Otherwise the status
+    changes first.
     """
     current = RETURNS.columns(tx, return_id)
     values = RETURNS.merged(current, given)

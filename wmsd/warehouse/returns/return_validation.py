@@ -1,4 +1,4 @@
-"""Finds the articles in a return, and the errors in its lines. Also compares the return with the sales order that
+"""Finds the articles and the errors in the lines of a return. Also compares the return with the sales order that
 shipped the goods.
 """
 
@@ -30,10 +30,10 @@ DISPOSITION_ONLY: Final = {"id", *DISPOSITION}
 def find_lines(
     tx: Transaction, sent: Sequence[ReturnLineFields], before: Sequence[Row], errors: list[FieldError]
 ) -> list[Row]:
-    """Return the sent lines in stored form, and add their errors to `errors`. The `article_id` of an unknown
-    article is None.
+    """Convert the sent lines to stored form and return them. Add their errors to `errors`. If an article is
+    unknown, the `article_id` of its line is None.
 
-    `before` are the stored lines.
+    `before` are the lines that are stored now.
     """
     if before and all(line.model_fields_set == DISPOSITION_ONLY for line in sent):
         return _disposed(sent, before, errors)
@@ -98,8 +98,8 @@ def check_return(
     current: Mapping[str, Any],
     rows: Sequence[Row],
 ) -> Iterator[FieldError]:
-    """Yield the errors in the references of the return, the serials that occur twice, and the conflicts with the
-    sales order.
+    """Yield three kinds of errors: in the references of the return, for serials that occur twice, and for
+    conflicts with the sales order.
 
     `return_id` is None for a new return.
     """
@@ -141,7 +141,7 @@ REFERENCES: Final = references_of(RETURNS)
 
 
 def sent_errors(tx: Transaction, sent: Mapping[str, Any], named: Mapping[str, Any]) -> Iterator[FieldError]:
-    """Yield the errors in the references and lines of a body that has malformed fields elsewhere.
+    """Yield the errors in the references and lines of a body in which further fields are malformed.
 
     `sent` is the body, with null in place of each malformed value.
     """
@@ -173,8 +173,8 @@ def _repeated_serials(rows: Sequence[Row]) -> Iterator[FieldError]:
 def _more_than_shipped(
     tx: Transaction, return_id: int | None, order_id: int, rows: Sequence[Row]
 ) -> Iterator[FieldError]:
-    """Yield an error for each line if more of its article would be returned than the order has shipped. All
-    returns of the order are added up, except cancelled ones.
+    """Yield an error for each line with more of an article than can still be returned. All returns of the order
+    together, except cancelled ones, must not contain more than the order has shipped.
     """
     shipped, returned = store.shipped(tx, order_id), store.returned(tx, order_id, return_id)
     sums: Counter[int] = Counter()
@@ -195,8 +195,8 @@ def _more_than_shipped(
 def _not_as_shipped(
     tx: Transaction, return_id: int | None, order_id: int, code: str, rows: Sequence[Row]
 ) -> Iterator[FieldError]:
-    """Yield an error for each lot or serial that the order has not shipped. Also yield an error for each one that
-    is already in another return of the order.
+    """Yield an error for each lot or serial that the order has not shipped, and for each serial that is already in
+    another return of the order. Also yield an error if more of a lot is returned than was shipped.
     """
     if not any(row["lot_number"] or row["serials"] for row in rows):
         return

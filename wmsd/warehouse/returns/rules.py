@@ -31,8 +31,8 @@ TRANSITIONS: Final[Transitions[Status, Effect]] = Transitions(
     lines_change_in=frozenset({"CREAT"}),
     fields_change_in=frozenset({"CREAT", "RECEPTIONAT"}),
 )
-"""The allowed changes of status. Dispositions belong to the lines, but may change in the statuses
-`fields_change_in`, until the return is closed.
+"""The allowed changes of status. Lines can change in the statuses `lines_change_in`. But the dispositions of lines
+can change like the fields of the return: in the statuses `fields_change_in`, until the return is closed.
 """
 
 DISPOSITIONS: Final[Mapping[Disposition, tuple[int, int, int]]] = {
@@ -40,6 +40,6 @@ DISPOSITIONS: Final[Mapping[Disposition, tuple[int, int, int]]] = {
     "CARANTINA": (1, 1, 0),
     "DISTRUS": (0, 0, 1),
 }
-"""Three factors for each disposition. The quantity of a line is multiplied by them. The results are added to the
-balance, to the quarantined quantity and to the destroyed quantity.
+"""Three factors for each disposition. The quantity of a line times the first factor is added to the balance. The
+second factor is for the quarantined quantity, and the third factor for the destroyed quantity.
 """

@@ -48,8 +48,8 @@ RETURNED: Final = """
 
 
 def shipped(tx: Transaction, order_id: int) -> dict[int, int]:
-    """Return the quantity of each article that the order has shipped, by the id of the article. The order must be
-    loaded.
+    """Return the quantity of each article that the order has shipped, by the id of the article. Call this only for
+    an order that has been loaded.
     """
     return dict(tx.rows(SHIPPED, (order_id,)))
 

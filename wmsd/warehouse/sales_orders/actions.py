@@ -62,7 +62,7 @@ CHANGED: Final = (
 )
 UNLOADED: Final[tuple[Status, ...]] = ("IN_LUCRU",)
 KEPT_BY_RETURNS: Final = ("partner_id", "client_id")
-"""Fields that cannot change if a return refers to the order. Cancelled returns do not matter."""
+"""Fields that cannot change if the order has a return that is not cancelled."""
 
 
 @operation(tag="Sales orders", answer="records", returns=LoadedGoods, module="stock", ability="stock:read")
@@ -128,10 +128,10 @@ def apply_order_change(
     status: Status | None = None,
     packaging: Sequence[PackagingLine] | None = None,
 ) -> Record:
-    """Change the fields, lines and status of a sales order, and return the sales order.
+    """Change the fields, lines and status of a sales order, and return its record.
 
-    If the current status allows the change of fields and lines, they change before the status. Otherwise they
-    change after it.
+    If fields and lines can change in the current status, they change before the status. Otherwise the status
+    changes first.
     """
     check_goes_with(packaging, status, LOADED)
     current = ORDERS.columns(tx, order_id)

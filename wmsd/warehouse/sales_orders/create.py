@@ -54,8 +54,8 @@ class _New:
 
     tx: Transaction
     there: dict[Place, tuple[int, int]]
-    """The stock that the orders so far have left. The key is the article and the warehouse. The value is the id of
-    the stock record and the available quantity.
+    """The stock that is left after the orders that were added so far. The key is the article and the warehouse.
+    The value is the id of the stock record and the available quantity.
     """
     ids: list[int] = field(default_factory=list)
     _lines: dict[int, list[dict[str, Any]]] = field(default_factory=dict)

@@ -32,8 +32,8 @@ MOVED: Final = ("loading", "unloading")
 def load(tx: Transaction, order_ids: Sequence[int]) -> None:
     """Post the goods of the orders out of stock, and release their reservations.
 
-    A line without lots or serials takes the oldest goods. It must not take goods that another line names.
-    Therefore lines that name lots or serials are posted first.
+    A line without lots or serials takes the oldest goods, but not the goods that another line names. Therefore
+    lines that name lots or serials are posted first.
     """
     reservations = reservations_of(tx, ORDERS.entity, order_ids)
     if any(each.lots or each.serials for each in reservations.values()) and len(order_ids) > 1:
@@ -114,8 +114,8 @@ def _as_json(line_id: int, part: Part) -> str:
 
 
 def _check_return(tx: Transaction, loaded: list[tuple[int, int, Part]]) -> None:
-    """Raise Problem (422) if the goods cannot come back. A balance could become too large, or a serial could be in
-    stock twice.
+    """Raise Problem (422) if the goods cannot come back, because a balance would become too large or a serial
+    would be in stock twice.
     """
     sums: dict[int, int] = {}
     serials: dict[int, list[str]] = {}
@@ -138,7 +138,7 @@ def release(tx: Transaction, order_ids: Sequence[int]) -> None:
 
 
 def leave(tx: Transaction, order_ids: Sequence[int]) -> None:
-    """Do nothing. This is the effect of changes of status that do not affect stock."""
+    """Do nothing. Transitions that do not affect stock have this function as their effect."""
 
 
 EFFECTS: Final[Mapping[Effect, Callable[[Transaction, Sequence[int]], None]]] = {

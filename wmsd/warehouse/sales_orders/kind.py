@@ -12,10 +12,10 @@ from wmsd.warehouse.sales_orders.store import ORDERS
 
 
 def _goes_alone(order: Document) -> bool:
-    """Return True if the order must be created alone, and not together with other orders of a file.
+    """Return True if the order must be created alone, and not together with the other orders of a file.
 
-    A cancelled order releases stock, which later orders may use. The availability of lots and serials that an
-    order names depends on the orders before it.
+    This has two reasons. If the order is cancelled, it releases stock that later orders may use. If it names lots
+    or serials, their availability depends on the orders before it.
     """
     return order.status == "ANULAT" or any(line.lot_number or line.serials for line in order.lines or ())
 

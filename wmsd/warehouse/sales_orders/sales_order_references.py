@@ -65,7 +65,7 @@ REFERENCES: Final = references_of(ORDERS)
 
 
 def sent_errors(tx: Transaction, sent: Mapping[str, Any], named: Mapping[str, Any]) -> Iterator[FieldError]:
-    """Yield the errors in the references, lines and stock of a body that has malformed fields elsewhere.
+    """Yield the errors in the references, lines and stock of a body in which further fields are malformed.
 
     `sent` is the body, with null in place of each malformed value.
     """
@@ -90,7 +90,7 @@ def sent_errors(tx: Transaction, sent: Mapping[str, Any], named: Mapping[str, An
 def _bad_warehouses(
     tx: Transaction, sent: Sequence[SalesOrderLineFields], known: set[int | None]
 ) -> dict[int | None, FieldError]:
-    """Return an error for each unknown or inactive warehouse that the lines name, by the id of the warehouse.
+    """Return an error for each warehouse in the lines that is unknown or inactive, by the id of the warehouse.
     Warehouses in `known` are not checked.
     """
     named = {line.warehouse_id for line in sent if line.warehouse_id is not None} - known

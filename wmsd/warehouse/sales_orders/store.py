@@ -43,7 +43,7 @@ LOADS: Final = """
 
 
 class Load(NamedTuple):
-    """A line that will be shipped. It has the stock record, the quantity in millionths, and the lot or serials
+    """A line to ship, with its stock record and its quantity in millionths. `lot_number` and `serials` are those
     that the line names.
     """
 

@@ -1,5 +1,5 @@
-"""The search for records, lots and serials. It searches the index, and also the changes that are not in the index
-yet.
+"""The search for records, lots and serials. It reads the search index, and also the records that have changed
+since the index was last updated.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,16 +19,16 @@ from wmsd.warehouse.search.search_text import Wanted, folded_fields, kind_term
 MOST_HITS: Final = 30
 MOST_CHOICES: Final = 10
 MOST_PENDING: Final = 1000
-"""The maximum number of changes that are searched without the index, because they are not in the index yet. The
-limit applies to the changed records of each kind, and also to movements.
+"""The maximum number of changes that are not in the index yet, but are searched nevertheless. It applies to the
+changed records of each kind, and also to movements.
 """
 MATCH: Final = f"""
     SELECT kind, key FROM search_index CROSS JOIN search_entries ON number = search_index.rowid
     WHERE search_index MATCH ? {{only}} ORDER BY search_index.rowid DESC LIMIT {MOST_HITS + 1}
 """
 MOST_WITH_ENDING: Final = 300
-"""For a long search text, wmsd first finds the records that contain the end of the text. It reads at most this
-number of records. If there are more, wmsd searches the index for the whole text instead.
+"""For a long search text, wmsd first finds the records that contain the end of the text. If there are more than
+this number of records, wmsd searches the index for the whole text instead.
 """
 WITH_ENDING: Final = f"""
     SELECT kind, key FROM search_index CROSS JOIN search_entries ON number = search_index.rowid
@@ -66,8 +66,7 @@ CHOICES_OF: Final = {
         record=record_sql(Choice, {"id": "partners.id", **NOT_OF_PARTNERS}), table="partners", most=MOST_CHOICES
     ),
 }
-"""The SQL that selects the active records of a kind. Their ids are in `:ids`, and the result has the same order.
-"""
+"""Selects the active records of a kind whose ids are in the list `:ids`. The result has the order of this list."""
 
 ARTICLES_OF_CODES: Final = f"""
     SELECT {record_sql(ArticleOfCode, {"available": f"iif(:sees_stock, {AVAILABLE}, NULL)"})}
@@ -93,11 +92,11 @@ def find_records(
     """Return the best matches among the records of these kinds that the caller may list.
 
     Exact matches come first, then matches at the beginning of a field, then all other matches. In each of these
-    groups, the newest records come first. With `is_exact`, only return exact matches: one field equals the search
-    text.
+    groups, the newest records come first. With `is_exact`, return only exact matches: the whole field equals the
+    search text.
 
-    The field `says` of a match is the text beside its code, such as the partner's name. It is empty if the caller
-    may not list partners (or the other records that have this text).
+    The field `says` of a match is the text beside its code, such as the partner's name. If it comes from a record
+    that the caller may not list, such as the partner, `says` is empty.
     """
     kinds = [kind for kind in kinds if permissions.objection(kind.listing) is None]
     wanted = Wanted(text, is_exact)
@@ -185,8 +184,8 @@ def _by_kind(places: Iterable[Place]) -> dict[str, list[Key]]:
 
 
 def _of_codes(tx: Transaction, kinds: Kinds, beginning: str | None, only: str) -> Iterator[Place]:
-    """Yield the records whose codes begin with `beginning`. This is a search text that is too short for the index,
-    or None. With None, yield nothing.
+    """Yield the records whose codes begin with `beginning`, a search text that is too short for the index. If
+    `beginning` is None, yield nothing.
     """
     if beginning is None:
         return
@@ -198,11 +197,10 @@ def _of_codes(tx: Transaction, kinds: Kinds, beginning: str | None, only: str) -
 
 
 def _pending(tx: Transaction, kinds: Kinds, wanted: Wanted) -> tuple[Mapping[Place, int | None], bool]:
-    """Return two values: the changed records that are not in the index yet, and whether there are too many of
-    them.
+    """Return the changed records that are not in the index yet. Also return True if there are too many of them.
 
     The records come newest first. Each has its rank (see `Wanted.rank`), or None if it does not match. If there
-    are more than `MOST_PENDING`, some of them are not searched, and the second value is True.
+    are more than `MOST_PENDING`, some of them are not searched.
     """
     indexed, found, is_behind = progress(tx), dict[Place, int | None](), False
     for kind in kinds:

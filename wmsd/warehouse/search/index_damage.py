@@ -1,4 +1,6 @@
-"""Search indexes that are damaged. No data are lost, because wmsd builds the index again from the records."""
+"""Recognises damaged search indexes. Such damage loses no data, because wmsd builds the index again from the
+records.
+"""
 
 from typing import Final
 
@@ -6,8 +8,8 @@ from wmsd.db.engine.sqlite import sqlite3
 from wmsd.db.files.integrity import IN_TABLE, Damage
 
 DAMAGED: Final = ("fts5: ", "invalid fts5 file format")
-"""The beginnings of SQLite's messages if the content of an index is damaged. If a page of the file is damaged, the
-message is different.
+"""The beginnings of SQLite's messages if the content of an index is damaged. If a page of the database file is
+damaged, the message begins differently.
 """
 TABLE: Final = "search_index"
 

@@ -54,10 +54,10 @@ class FoundByPart(NamedTuple):
 
 
 def find_by_part(tx: Transaction, kind: SearchKind, field: str, text: str) -> tuple[FoundByPart, bool]:
-    """Return the records that have `text` in the field. Also return whether the index is damaged.
+    """Return the records that have `text` in the field. Also return True if the index is damaged, otherwise False.
 
     A text of three or more characters may be anywhere in the field. A shorter text must be the beginning of the
-    field. If the index is damaged, only records that are not in the index yet are found.
+    field. With a damaged index, only records that are not in the index yet are found.
     """
     part = Wanted(text).whole
     if not part:

@@ -43,7 +43,7 @@ class Choice(Model):
     """`unit`, `unit_3pl` and `available` are None for partners."""
     unit_3pl: str | None
     available: SignedAmount | None
-    """Also None if the caller may not read stock."""
+    """The available quantity. None if the caller may not read stock, or if the record is a partner."""
 
 
 MOST_CODES: Final = 1000
@@ -92,8 +92,8 @@ class IdsByPart(Model):
     has_more: bool
     """True if not all candidates were checked."""
     is_damaged: bool
-    """True if the index is damaged and records may be missing. If this is False, `has_more` means that too many
-    records match.
+    """True if the index is damaged, so records may be missing. If False, `has_more` means that too many records
+    match.
     """
 
 

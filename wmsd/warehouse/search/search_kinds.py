@@ -36,8 +36,8 @@ class SearchKind:
     """The SQL of the text that is shown beside the code of a record, such as the partner's name."""
     status: str = "NULL"
     of: Operation | None = None
-    """If `says` comes from another record, such as a partner, the operation that lists such records. Otherwise
-    None.
+    """The operation that lists the records from which the text `says` comes, such as partners. None if `says`
+    comes from the found record itself.
     """
 
 

@@ -11,7 +11,7 @@ from wmsd.warehouse.search.search_kinds import PARTS, RECORDS, PartKind, SearchK
 from wmsd.warehouse.search.search_text import folded_fields, index_text
 
 PIECE: Final = 100
-"""The maximum number of records of each kind, and of movements, that one transaction adds to the index. Other
+"""The maximum number of records of each kind that one transaction adds to the index, and also of movements. Other
 writers wait a few milliseconds for this transaction.
 """
 
@@ -42,15 +42,15 @@ EMPTY: Final = (
     "DELETE FROM search_entries",
     "INSERT OR REPLACE INTO search_progress (one, last_change, last_movement) VALUES (1, 0, 0)",
 )
-"""The statements that empty the index. The first one writes the version of the index format. Without this, SQLite
-cannot open a damaged index.
+"""The statements that empty the index. The first statement writes the version of the index format. If this version
+is damaged, SQLite cannot open the index.
 """
 PUT_TEXT: Final = "INSERT OR REPLACE INTO search_index (rowid, text) VALUES (?, ?)"
 
 
 class Progress(NamedTuple):
-    """How far the index is up to date: the number of the last indexed change in the change sequence, and the id of
-    the last indexed movement.
+    """How far the index is up to date. `last_change` is the last indexed position in the change sequence.
+    `last_movement` is the id of the last indexed movement.
     """
 
     last_change: int
@@ -87,10 +87,10 @@ def index_changes(tx: Transaction) -> bool:
 
 
 def _changed_records(tx: Transaction, after: int) -> tuple[int, Sequence[tuple[SearchKind, list[Changed]]]]:
-    """Return a number of the change sequence, and some changed records of each kind. These are the first records
-    that changed after the number `after`, at most `PIECE` of each kind.
+    """Return a position in the change sequence, and the records that changed after the position `after`, by kind.
+    At most `PIECE` records of each kind are returned, those that changed first.
 
-    The result contains all records that changed after `after` and up to the returned number.
+    No changed record is missing in the result up to the returned position.
     """
     until, found = tx.last_change(), []
     for kind in RECORDS:

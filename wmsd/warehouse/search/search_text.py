@@ -1,11 +1,11 @@
 """The text of a record in the search index, and the queries that find the record.
 
 Case, accents and separators do not matter: `fold` keeps only letters and digits, in lower case and without
-accents. The text of a record is the letter of its kind and its folded fields, each between line ends. With line
-ends in a query, the query can find a whole field or the beginning of a field. Without them, it finds any part of a
-field.
+accents. The text of a record is the letter of its kind, followed by its folded fields. Each of these parts is
+between line ends. A query with line ends finds a whole field or the beginning of a field. A query without line
+ends finds any part of a field.
 
-The index is a trigram index: a query has at least three characters. A line end is one of these characters.
+The index is a trigram index, so a query needs at least three characters. A line end counts as a character.
 """
 
 import json
@@ -23,8 +23,8 @@ LONGEST: Final = 64
 MOST_WORDS: Final = 6
 LONG: Final = 8
 """If a search text has at least this number of characters, wmsd first searches for its last characters. A query
-for a whole long number is slow. For every three characters, SQLite reads a list of records, and most lists are
-long.
+for a whole long number is slow: for every three characters, SQLite reads a list of records, and most of these
+lists are long.
 """
 ENDING: Final = 6
 SEPARATORS: Final = str.maketrans(dict.fromkeys(each for each in map(chr, range(128)) if not each.isalnum()))
@@ -102,8 +102,8 @@ class Wanted:
         """
         self.whole: Final = _without_zeros(fold(text))
         self.letter: Final = self.whole if len(self.whole) == 1 and not is_exact else None
-        """The search text if it has only one character, otherwise None. The index cannot find a single character.
-        Therefore such a text is searched in the codes of the tables.
+        """The search text if it has only one character, otherwise None. The index cannot find a single character,
+        so wmsd searches for it in the codes in the tables.
         """
         words = dict.fromkeys(folded for each in text.split() if len(folded := fold(each)) >= SHORTEST_PART)
         words.pop(self.whole, None)

@@ -27,8 +27,8 @@ def adjust(tx: Transaction, article_id: int, warehouse_id: int, body: Adjustment
     If `body` names a lot or serials, only their quantity changes. Goods can be added without a lot or serial, even
     if the article is tracked by lots or serials.
 
-    Raise Problem (422) if less would remain than orders have reserved. Also raise it if goods with a lot or serial
-    would be removed and `body` does not name them.
+    Raise Problem (422) if less would remain than orders have reserved. Goods with a lot or serial cannot be
+    removed unless `body` names them.
     """
     column = "by" if body.by is not None else "to"
     refuse_errors(_adjustment_errors(body))
@@ -39,8 +39,8 @@ def adjust(tx: Transaction, article_id: int, warehouse_id: int, body: Adjustment
 def quarantine(tx: Transaction, article_id: int, warehouse_id: int, body: Quarantining) -> list[Change]:
     """Put goods in quarantine. The quantity stays the same, and the available quantity falls.
 
-    Raise Problem (422) if orders have reserved the goods. Also raise it if the goods have a lot or serial that
-    `body` does not name.
+    Raise Problem (422) if orders have reserved the goods. Also raise it if the goods have a lot or serial, but
+    `body` does not name the lot or serial.
     """
     return _quarantine(tx, (article_id, warehouse_id), body, enters=True)
 
@@ -49,7 +49,7 @@ def release(tx: Transaction, article_id: int, warehouse_id: int, body: Quarantin
     """Release goods from quarantine. The quantity stays the same, and the available quantity rises.
 
     Raise Problem (422) if less than the given quantity is in quarantine. Also raise it if the goods have a lot or
-    serial that `body` does not name.
+    serial, but `body` does not name the lot or serial.
     """
     return _quarantine(tx, (article_id, warehouse_id), body, enters=False)
 

@@ -1,7 +1,7 @@
 """The SQL that stores the stock counts of a file in temporary tables.
 
-The counts are not kept in memory. So a long file needs no more memory than a short one. Each article in a
-warehouse has a number `place`: 1, 2 and so on, in the order of the file (see `stock_staging.py`).
+The counts are not kept in memory. So a long file needs no more memory than a short one. A place is an article in a
+warehouse. The places have the numbers 1, 2 and so on, in the order of the file (see `stock_staging.py`).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -36,11 +36,13 @@ TABLES: Final = (
     WITHOUT ROWID
     """,
 )
-"""A row of `staged_places` is an article in a warehouse. `rows` is the number of its rows in the file. `is_faulty`
-is true if one of these rows has errors.
+"""The statements that create the temporary tables.
 
-A row of `staged_counts` is a row of the file. If the row of the file has errors, `quantity` is NULL. The index has
-0 instead of NULL for no lot or no serial, because NULL is never equal to NULL.
+A row of `staged_places` is an article in a warehouse. `rows` is the number of its rows in the file. `is_faulty` is
+true if one of these rows has errors.
+
+A row of `staged_counts` is a row of the file. If the row of the file has errors, `quantity` is NULL. In the index,
+0 stands for no lot or no serial, because NULL is never equal to NULL.
 """
 
 
@@ -63,18 +65,18 @@ PUT_SERIAL: Final = """
 def put(
     tx: Transaction, line: int, place: Place, goods: PartKey, counted: Counted | None, reason: str | None
 ) -> int:
-    """Store the count of the row `line`. `counted` is None if the row has errors.
+    """Store the count of the row `line`, and return `line`. `counted` is None if the row has errors.
 
-    If an earlier row has counted the same goods in the warehouse, store nothing, and return the earlier line.
-    Otherwise return `line`.
+    If an earlier row has counted the same goods in the warehouse, store nothing, and return the number of that
+    row.
     """
     amounts = (None, None) if counted is None else (counted.quantity, counted.quarantined)
     return tx.number(PUT, (line, *place, *goods, *amounts, reason))
 
 
 def put_serial(tx: Transaction, article_code: str, serial: str, line: int) -> int:
-    """Record that the row `line` has counted the serial. If an earlier row has counted it in any warehouse, return
-    the earlier line. Otherwise return `line`.
+    """Record that the row `line` has counted the serial, and return `line`. If an earlier row has counted the
+    serial in any warehouse, return the number of that row.
     """
     return tx.number(PUT_SERIAL, (article_code, serial, line))
 
@@ -113,9 +115,10 @@ PUT_MISSING: Final = """
 
 
 def put_missing(tx: Transaction) -> None:
-    """Add a place without counts for each article that has stock in a warehouse of the file, but no row for it.
+    """If an article has stock in a warehouse of the file, but no row for this warehouse, add a place without
+    counts.
 
-    This means that the goods were not found: the stock of the article in this warehouse becomes 0.
+    A missing row means that the goods were not found: the stock of the article in this warehouse becomes 0.
     """
     names: dict[int, str] = dict(tx.rows("SELECT DISTINCT warehouse_id, warehouse_code FROM staged_places"))
     by_id = {str(warehouse_id): code for warehouse_id, code in names.items()}
@@ -127,8 +130,10 @@ CONCERNED: Final = """
         +id IN (SELECT article_id FROM staged_places) OR +code IN (SELECT article_code FROM staged_places)
     ) LIMIT 1
 """
-"""The plus signs stop SQLite from using the indexes on `id` and `code`. So SQLite starts with the changed
-articles, of which there are usually none. The query must be fast, because other writers wait for it.
+"""The SQL that finds a changed article of the file.
+
+The plus signs stop SQLite from using the indexes on `id` and `code`. So SQLite starts with the changed articles,
+of which there are usually none. The query must be fast, because other writers wait until it ends.
 """
 
 
@@ -211,7 +216,7 @@ def to_plan(tx: Transaction) -> Iterator[tuple[Sequence[StagedPlace], Mapping[in
 
 
 def _few(places: Iterable[StagedPlace]) -> list[StagedPlace]:
-    """Return as many of the first places as fit in memory with their rows, but at least one place."""
+    """Return the first places, as many as fit in memory with their rows. Return at least one place."""
     rows = 0
 
     def fits(place: StagedPlace) -> bool:

@@ -43,8 +43,8 @@ class Counting:
     def reason(self, change: Change, otherwise: str) -> str:
         """Return the reason of the row that has counted the changed part.
 
-        If there is no such row, or if it has no reason, return the first reason in the rows of the article. If
-        there is no reason at all, return `otherwise`.
+        If this row is missing or has no reason, return the first reason in the article's rows. If these rows have
+        no reason, return `otherwise`.
         """
         return self.reasons.get(change.goods) or next(iter(self.reasons.values()), otherwise)
 
@@ -58,7 +58,7 @@ class Counting:
 
 
 class Changed(NamedTuple):
-    """A change of a part of a stock record, with the codes of the article and the warehouse."""
+    """A changed part of a stock record, with the codes of its article and warehouse."""
 
     article_code: str
     warehouse_code: str
@@ -77,8 +77,7 @@ class CountOutcome(Outcome):
 class Count:
     """A stock count of many articles and warehouses. The counts are in temporary tables (`count_staging.py`).
 
-    Call `plan` twice. During the first call, other writers need not wait. Make the second call directly before the
-    changes are written.
+    Call `plan` twice: once while other writers can still write, and once directly before the changes are written.
     """
 
     def __init__(self) -> None:
@@ -136,9 +135,9 @@ def _stage(
 ) -> None:
     """Store the planned changes of the counted articles in temporary tables.
 
-    If the file has errors (`is_refused`), nothing will be written to stock. Then only the changes of serials are
-    stored, to check that no serial is in two warehouses. Changes of goods without a serial are not stored, because
-    their quantities might be larger than SQLite can store.
+    If the file has errors (`is_refused`), nothing will be written to stock. In this case only changes of serials
+    are stored, to check that no serial is in two warehouses. All other changes are left out, because their
+    quantities might be larger than SQLite can store.
     """
     records: list[Record] = []
     movements: list[Movement] = []
@@ -200,10 +199,10 @@ def _planned(
 
 
 def _with_quarantine(tx: Transaction, before: Contents, counting: Counting) -> list[Counted]:
-    """Return the counts of `counting`, with the quarantine of serials that have moved.
+    """Return the counts of `counting`. Keep the quarantine of serials that have moved.
 
-    A serial that is in quarantine may be found in another lot or warehouse. Then its count gets a quarantined
-    quantity, so that the serial stays in quarantine.
+    A serial that is in quarantine may be found in another lot or warehouse. Its count gets a quarantined quantity,
+    so that the serial stays in quarantine.
     """
     arrived = {
         each.goods.serial

@@ -1,9 +1,9 @@
-"""The explanation of a quantity: the result of the last stock count, and the movements since then.
+"""The explanation of a quantity: the result of the last stock count, and the movements since that count.
 
 A time in the past is converted to a position in the ledger: the last movement at or before this time. Therefore
 every explained quantity really existed, even if the clock was set back. A past quantity is the current balance
-minus the movements after this position. Movements before the count are not read. If a balance has a million
-movements, its explanation takes two seconds.
+minus the movements after this position. Movements before the count are not read. The explanation of a balance with
+a million movements takes two seconds.
 """
 
 from datetime import timedelta
@@ -93,7 +93,9 @@ def _moved(tx: Transaction, stretch: Stretch) -> Moved:
 
 
 def _same(column: str) -> str:
-    """Return SQL: the value of the column if all rows have the same value, otherwise NULL."""
+    """Return the SQL for a value that all rows share in the column. The SQL gives NULL if the rows have different
+    values.
+    """
     return f"iif(count({column}) = count(*) AND min({column}) = max({column}), min({column}), NULL)"
 
 
@@ -184,9 +186,9 @@ def _chart_begins(
 ) -> tuple[str, int]:
     """Return the time at which a chart begins, and the id of the last movement before this time, or 0.
 
-    The chart begins four weeks before `moment`, or at the time of the count if the count is earlier. It never
-    begins before the creation of the stock record, unless `moment` is earlier: then it begins at `moment`. Without
-    a count, it begins at the creation.
+    The chart begins four weeks before `moment`, or at the time of the count if the count is earlier. Without a
+    count, it begins at the creation of the stock record. It never begins before this creation. But if `moment` is
+    before the creation, the chart begins at `moment`.
     """
     if count is None or moment <= created_at:
         return min(moment, created_at), 0

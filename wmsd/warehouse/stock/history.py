@@ -21,7 +21,7 @@ CONDITIONS: Final = {
     "warehouse_id": "stock.warehouse_id = :warehouse_id",
 }
 """The SQL condition of each filter. A filter that matches few movements comes before a filter that matches many. A
-query uses the index of the first filter that the caller gives.
+query uses the index of the first of these filters that the caller gives.
 """
 INDEXES: Final = {
     "document_id": "INDEXED BY stock_movements_by_document",
@@ -57,12 +57,12 @@ OF_EACH_RECORD: Final = """
 def movements(
     tx: Transaction, filters: Mapping[str, object], after: int | None, limit: int
 ) -> list[dict[str, Any]]:
-    """Return at most `limit` movements. If `after` is None, return the latest movements. Otherwise return the
-    first movements whose ids are greater than `after`. They are in the order of their ids.
+    """Return at most `limit` movements, in the order of their ids. If `after` is None, return the latest
+    movements. If not, return the first movements whose ids are greater than `after`.
 
     Quantities are in millionths. The keys of `filters` are names in `CONDITIONS`. With `document_id`, `filters`
-    also needs `kinds`: the kinds of movements that documents of this kind cause. Without `kinds`, a document of
-    another kind with the same id would also match.
+    also needs `kinds`: the kinds of movements that documents of this kind cause. The ids alone are not enough,
+    because documents of different kinds can have the same id.
     """
     named = {"kinds": dumps(filters.get("kinds", ())), "after": after, "limit": limit}
     given = [name for name in CONDITIONS if name in filters]

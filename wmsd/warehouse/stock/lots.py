@@ -1,8 +1,8 @@
-"""The lots and serials of a stock record, and the order in which orders take them.
+"""The lots and serials of a stock record, and the sequence in which sales orders take them.
 
 Goods that came in without a lot have no lot. The reserved and quarantined quantities of a stock record include the
-quantities of its lots and serials. Therefore there is always enough stock for all orders, whether they name lots
-or not.
+quantities of its lots and serials. So an order without lots never takes goods that are reserved for an order with
+lots.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -36,14 +36,14 @@ BRING_SERIAL: Final = """
     INSERT INTO stock_serials (article_id, serial, stock_id, lot_number, quarantined)
     VALUES ((SELECT article_id FROM stock WHERE id = :stock_id), :serial, :stock_id, :lot_number, :quarantined > 0)
 """
-"""Inserts a serial. The values come from VALUES, not from a SELECT: for INSERT from SELECT, SQLite would write a
-separate journal. The more the unit of work has already written, the longer this would take.
+"""Inserts a serial. The values come from VALUES and not from a SELECT, because SQLite writes a separate journal
+for INSERT from SELECT. The more the unit of work has already written, the longer the journal takes.
 """
 THIS_SERIAL: Final = """
     article_id = (SELECT article_id FROM stock WHERE id = :stock_id) AND serial = :serial AND +stock_id = :stock_id
 """
 """The SQL condition that finds a serial. The plus sign makes SQLite use the unique index on article and serial.
-With the index on the stock record, SQLite would read all serials of the record.
+The index on the stock record is slower, because SQLite then reads all serials of the record.
 """
 TAKE_SERIAL: Final = f"DELETE FROM stock_serials WHERE {THIS_SERIAL}"
 QUARANTINE_SERIAL: Final = f"""
@@ -146,7 +146,7 @@ def lot(tx: Transaction, stock_id: int, lot_number: str) -> tuple[int, int] | No
 def oldest_parts(tx: Transaction, stock_id: int, quantity: int, lot_number: str | None) -> list[Part]:
     """Return the parts that leave stock for an order that has reserved `quantity`.
 
-    With `lot_number`, take only parts of this lot. Otherwise take the oldest lots first, and goods without a lot
+    With `lot_number`, take only parts of this lot. Without it, take the oldest lots first, and goods without a lot
     last. From each lot, take the oldest serials first, and then goods without a serial.
     """
     parts: list[Part] = []

@@ -1,5 +1,5 @@
-"""The SQL that finds stock records with low stock. Stock is low if the available quantity is at or below the
-minimum. It also finds the records whose stock is no longer low.
+"""The SQL that finds stock records whose stock became low, or is no longer low. Stock is low if the available
+quantity is at or below the minimum.
 """
 
 from collections.abc import Iterable, Mapping
@@ -56,9 +56,9 @@ class LowStockChange(NamedTuple):
 def low_stock_changes(tx: Transaction, available_before: Mapping[int, int]) -> list[LowStockChange]:
     """Return the stock records whose stock became low, or is no longer low.
 
-    `available_before` has the available quantities before the change, by stock record. A record is also returned
-    if it is already marked as low, but has now fallen from above the minimum. This happens if the minimum was
-    changed.
+    `available_before` has the available quantities before the change, by stock record. A record that is already
+    marked as low is returned too, if its quantity has fallen from above the minimum. This happens after a change
+    of the minimum.
     """
     given = dumps([list(each) for each in available_before.items()])
     return [LowStockChange(*each) for each in tx.rows(CHANGES_OF_LOW_STOCK, (given,))]

@@ -22,8 +22,8 @@ from wmsd.warehouse.stock.schema import (
 
 BEYOND_ALL: Final = 2**62
 DIRECTIONS: Final = {None: (-1, 0, 1), "in": (1,), "out": (-1,)}
-"""For each value of the query parameter `direction`, the signs of the quantities to find. 1 means that goods came
-in, -1 that goods went out.
+"""The signs of the quantities to find, for each value of the query parameter `direction`. 1 means that goods came
+in, -1 that goods went out, and 0 that the quantity stayed.
 """
 SIGN: Final = "(quantity > 0) - (quantity < 0)"
 """The SQL of the sign of a quantity. The indexes of lots and serials contain exactly this expression (migration
@@ -205,7 +205,7 @@ def serials(tx: Transaction, article_id: int, query: SerialsQuery) -> Records:
 def _page(found: list[tuple[int, str]], query: CursorQuery, position: int) -> CursorPage:
     """Return a page with as many of the records in `found` as fit in an answer.
 
-    `found` may have one record more than a page. This record only shows that there is another page.
+    `found` may have one record more than fits on a page. That record only shows that there is another page.
     """
     page = found[: number_that_fits([text for _, text in found[: query.per_page]])]
     records = ",".join(text for _, text in page)

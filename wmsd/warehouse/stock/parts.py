@@ -1,9 +1,9 @@
 """The parts of a stock record. Each lot is a part, each serial is a part, and the goods without lot and serial are
 a part.
 
-Every unit belongs to exactly one part. A unit with a serial belongs to the part of its serial. Any other unit with
-a lot belongs to the part of its lot. All remaining units belong to the part without lot and serial. Therefore the
-sum of the parts is the balance of the record. Counts, adjustments and quarantine change parts.
+Every unit belongs to exactly one part. A unit with a serial belongs to the part of its serial. A unit with a lot
+but no serial belongs to the part of its lot. All remaining units belong to the part without lot and serial.
+Therefore the sum of the parts is the balance of the record. Counts, adjustments and quarantine change parts.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,8 +20,8 @@ from wmsd.db.engine.transaction import Transaction
 class PartKey(NamedTuple):
     """Identifies a part of a stock record.
 
-    With a serial, the part is the goods with this serial. With only a lot, it is the goods of the lot that have no
-    serial. With neither, it is the goods without lot and serial.
+    If `serial` is set, the part is the goods with this serial. If only `lot_number` is set, it is the goods of the
+    lot that have no serial. If both are None, it is the goods without lot and serial.
     """
 
     lot_number: str | None = None

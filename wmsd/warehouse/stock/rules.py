@@ -78,8 +78,8 @@ def count_parts(before: Contents, counts: Sequence[Counted], faults: list[Fault]
 def count_total(
     before: Contents, lot_number: str | None, quantity: int, quarantined: int | None, faults: list[Fault]
 ) -> Parts:
-    """Return the parts after a count of the total quantity. Without `lot_number`, this is the quantity of the
-    whole record, otherwise the quantity of the lot. If something forbids the change, add the reason to `faults`.
+    """Return the parts after a count of a total quantity: of one lot (`lot_number`), or of the whole record. If
+    something forbids the change, add the reason to `faults`.
 
     A total does not say which lots and serials are missing. Therefore only one part changes. In a count of a lot,
     this is its goods without a serial. In a count of the record, it is the goods without lot and serial.
@@ -113,8 +113,9 @@ def count_total(
 
 
 def only(before: Contents, lot_number: str | None, amount: int, state: str = "") -> str:
-    """Return the end of an error text: "only `amount` are in stock", with `state` after it. If some of the goods
-    have a lot or serial, the text says that `amount` is the quantity without them.
+    """Return the end of an error text: "only `amount` are in stock", with `state` after it.
+
+    If some of the goods have a lot or serial, the text also says that `amount` does not include these goods.
     """
     if total(before.parts, lot_number) == before.parts.get(PartKey(lot_number), NOTHING):
         return f"only {to_text(amount)} are in stock{state}"
@@ -128,8 +129,8 @@ def only(before: Contents, lot_number: str | None, amount: int, state: str = "")
 def faults_of(before: Contents, after: Parts, tracks_serials: bool) -> Iterator[Fault]:
     """Yield the faults that forbid the change. These rules apply to every kind of change.
 
-    Only the most exact faults about reservations are reported: those about serials. If there are none, report
-    those about lots, or else the fault about the record.
+    Reservations can be violated for a serial, a lot or the whole record. Only the most exact faults are reported:
+    first serials, then lots, then the record.
     """
     for goods, _, there in part_changes(before.parts, after):
         if goods.serial is not None and goods not in before.parts and not tracks_serials:

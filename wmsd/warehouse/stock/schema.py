@@ -212,8 +212,8 @@ class ExplanationQuery(Query):
 
 
 class StockGroup(Model):
-    """The movements of one kind. `lot_number`, `reason` and `actor` are null if not all movements have the same
-    value.
+    """The movements of one kind. `lot_number`, `reason` and `actor` are null if the movements have different
+    values.
     """
 
     kind: MovementKind
@@ -325,9 +325,7 @@ class PartPlace(Model):
 
 
 class StockPart(Model):
-    """The quantities of a lot or a serial in each warehouse. Also the open documents that name the lot or serial
-    and reserve it.
-    """
+    """The quantities of a lot or a serial in each warehouse, and the open documents that reserve it by name."""
 
     article_id: Id
     article_code: Code

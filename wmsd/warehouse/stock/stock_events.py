@@ -1,9 +1,9 @@
 """The events of stock. They are recorded once, at the end of a unit of work.
 
 `stock.updated` is recorded for each article and warehouse whose balances changed. `stock.low` is recorded when the
-available quantity falls to the minimum stock or below. It is not recorded again until the quantity has risen above
-the minimum and falls again. But if the minimum changes, `stock.low` is also recorded when the quantity falls to
-the new minimum.
+available quantity falls to the minimum stock or below. Before the next `stock.low`, the quantity must rise above
+the minimum. There is one exception: after a change of the minimum, `stock.low` is also recorded when the quantity
+falls to the new minimum.
 """
 
 from collections.abc import Iterable

@@ -1,5 +1,5 @@
-"""The only code that changes quantities in stock. It writes each movement to the ledger. Together with it, it
-changes the balance, the lot and the serial.
+"""The only code that changes quantities in stock. It writes each movement to the ledger. In the same unit of work,
+it changes the balance, the lot and the serial.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ Kind = MovementKind
 
 
 class Movement(NamedTuple):
-    """A movement of stock, in signed millionths.
+    """A movement of stock. Quantities are in signed millionths.
 
     `quantity` is added to the balance. `quarantined` is added to the quarantined quantity, which is part of the
     balance. `destroyed` is the quantity of goods that came in and were destroyed, and never were in the balance.

@@ -1,4 +1,6 @@
-"""Reservations of stock for open documents. Reserved goods are in stock, but not available to other documents."""
+"""Reservations of stock for open documents. Goods that a document has reserved stay in stock, but no other
+document can take them.
+"""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

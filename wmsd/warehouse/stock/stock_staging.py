@@ -1,11 +1,11 @@
 """The SQL of the stock changes that an import, or its undo, causes.
 
-The changes are first stored in temporary tables, and other writers need not wait for this. Then a few statements
-write all changes.
+First, the changes are stored in temporary tables. Other writers need not wait for this. After that, a few
+statements write all changes.
 
-Each article in a warehouse has a number `place`: 1, 2 and so on, in the order of the file. Quantities are in
-signed millionths, and are added to the current quantities. A new stock record gets an id: the last used id plus
-`number`. For an existing record, `number` is NULL.
+A place is an article in a warehouse. The places have the numbers 1, 2 and so on, in the order of the file.
+Quantities are in signed millionths, and are added to the current quantities. A new stock record gets an id: the
+last used id plus `number`. For an existing record, `number` is NULL.
 """
 
 from collections.abc import Iterator, Sequence
@@ -42,8 +42,10 @@ TABLES: Final = (
     ) WITHOUT ROWID
     """,
 )
-"""`moves` is true if the stock record has a movement. `quantity` may still be 0, if the changes of its lots add up
-to 0. `min_stock` is the minimum stock of the article. `data` has the data of the event `stock.updated`.
+"""The statements that create the temporary tables.
+
+`moves` is true if the stock record has a movement. `quantity` may still be 0, if the changes of its lots add up to
+0. `min_stock` is the minimum stock of the article. `data` has the data of the event `stock.updated`.
 """
 
 
@@ -150,10 +152,11 @@ SERIALS_ELSEWHERE: Final = """
 
 
 def serials_elsewhere(tx: Transaction) -> Iterator[tuple[int, str, str]]:
-    """Yield the serials that would be in stock in two warehouses, because they enter a warehouse without leaving
+    """Yield the serials that would be in stock in two warehouses: they enter one warehouse, but do not leave
     another one.
 
-    Each result has the row of the file, the serial, and the code of the warehouse where the serial would stay.
+    Each item has the row of the file, the serial, and the warehouse code. This is the warehouse that the serial
+    does not leave.
     """
     return ((line, serial, code) for line, serial, code in tx.execute(SERIALS_ELSEWHERE))
 
@@ -175,7 +178,7 @@ def movements_of_count(tx: Transaction) -> Iterator[tuple[str, str, str | None, 
     """Return the changes of a count in a file.
 
     Each item has the codes of article and warehouse, the lot, the serial, the quantities before the change, and
-    the change.
+    the differences.
     """
     return (
         (*named, Amounts(quantity, quarantined), Amounts(more, more_quarantined))
@@ -231,7 +234,10 @@ CHANGE: Final = f"""
     FROM staged_stock AS staged
     WHERE stock.id = +staged.stock_id AND moves AND place > :after AND place <= :until
 """
-"""The plus sign makes SQLite always start with the staged rows, even if its statistics suggest another order."""
+"""Changes the balances of existing stock records.
+
+The plus sign makes SQLite always start with the staged rows, even if its statistics suggest another order.
+"""
 SLICE: Final = 20_000
 """The maximum number of places per statement, because SQLite keeps the rows of a statement in memory."""
 MOVE: Final = f"""

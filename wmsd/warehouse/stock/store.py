@@ -28,8 +28,8 @@ NAMED: Final = """
     CROSS JOIN warehouses ON warehouses.id = stock.warehouse_id
 """
 SOURCE: Final = f"stock {NAMED}"
-"""The tables from which stock records are read. CROSS JOIN makes SQLite read `stock` first. Without it, the
-statistics would make SQLite start with the few warehouses, and then sort all stock.
+"""The tables from which stock records are read. CROSS JOIN makes SQLite read `stock` first. With a plain join,
+SQLite starts with the few warehouses, and must sort all stock.
 """
 OWN_OR_RULE: Final = "coalesce({own}, (SELECT value FROM stock_rules WHERE name = 'min_stock'))"
 MIN_STOCK: Final = OWN_OR_RULE.format(own="articles.min_stock")

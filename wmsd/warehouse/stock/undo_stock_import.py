@@ -45,8 +45,8 @@ NAMED: Final = """
 
 
 def obstacles(tx: Transaction, made: CreatedRows, last_change: int, most: int) -> Iterator[str]:
-    """Yield at most `most` sentences that say why the import cannot be undone. There is one for each stock record
-    that has moved or was reserved since the import.
+    """Yield at most `most` sentences that say why the import cannot be undone. Each sentence is about one stock
+    record that has moved or was reserved since the import.
 
     `made` are the movements of the import. `last_change` is the number of the import's last change in the change
     sequence.

@@ -1,5 +1,5 @@
-"""The doctor's checks of transports: the ledger has their packaging, and an order is on only one transport at a
-time.
+"""The doctor's checks of transports. The ledger must contain the packaging of each transport, and an order may be
+on only one transport at a time.
 """
 
 from typing import Final

@@ -62,9 +62,9 @@ def write_plan(tx: Transaction, site: TransportSite, body: TransportFields, curr
 
 
 def sent_references(tx: Transaction, sent: Mapping[str, Any], named: Mapping[str, Any]) -> Iterator[FieldError]:
-    """Yield the errors in the orders and packaging types of a plan that has malformed fields elsewhere.
+    """Yield the errors in the orders and packaging types of a plan that also has malformed fields.
 
-    `sent` is the plan, with null in place of each malformed value.
+    `sent` is the plan. Each malformed value in it is replaced by null.
     """
     site: TransportSite = named["site"]
     ecc = sent.get("transport_ecc")
@@ -84,8 +84,8 @@ def _find_orders(
     transport_id: int | None,
     field_errors: list[FieldError],
 ) -> dict[str, Order]:
-    """Return the site's orders with these codes, by code. Add an error to `field_errors` for each code whose order
-    cannot be on this transport. `transport_id` is None for a new transport.
+    """Return the site's orders with these codes, by code. If an order cannot be on this transport, add an error
+    for its code to `field_errors`. `transport_id` is None for a new transport.
     """
     named = store.orders_named(tx, codes, transport_id)
     here = {code: found for code, found in named.items() if found[0].warehouse_id == site.warehouse_id}
@@ -101,8 +101,8 @@ def _find_orders(
 def _cannot_be_planned(site: TransportSite, found: tuple[Order, str | None] | None) -> str | None:
     """Return the reason why the order cannot be planned, or None if it can be planned.
 
-    The reason is the same for an order of another site and for an unknown code. So a site cannot find out the
-    codes of other sites.
+    The reason for an order of another site is the same as for an unknown code. So a site cannot find out which
+    codes other sites use.
     """
     if found is None:
         return "is not an order of this site"
@@ -117,8 +117,8 @@ def _cannot_be_planned(site: TransportSite, found: tuple[Order, str | None] | No
 
 
 def leave_out(tx: Transaction, site: TransportSite, body: TransportFields, current: Planned) -> None:
-    """Remove orders from the plan of a loaded transport. Users must have unloaded these orders by hand. Raise
-    Problem (409) with all reasons if the plan would change in any other way.
+    """Remove orders from the plan of a loaded transport. Users must have unloaded these orders by hand. If the
+    plan changes anything else, raise Problem (409) with all reasons.
 
     The packaging of the removed orders comes back. If no order remains, all packaging comes back, and the
     transport gets the status CREAT again.

@@ -28,8 +28,8 @@ TRANSITIONS: Final[Mapping[tuple[Status, Requested], Effect]] = {
     ("LIVRAT", "INCARCAT"): Effect.NONE,
     ("LIVRAT", "LIVRAT"): Effect.NONE,
 }
-"""The effect of a call, by the current status of the transport and the requested status. A call that is repeated
-or comes too late has no effect, and is no error.
+"""The effect of a call. The key is the current status of the transport and the requested status. A repeated or
+late call has no effect, and is not an error.
 """
 LOADS: Final[frozenset[Effect]] = frozenset({Effect.LOAD, Effect.LOAD_AND_DELIVER})
 
@@ -52,16 +52,14 @@ ORDER_MOVES: Final[Mapping[Effect, Mapping[OrderStatus, tuple[OrderStatus, ...]]
     Effect.DELIVER: DELIVERING,
     Effect.LOAD_AND_DELIVER: BOTH,
 }
-"""The new statuses of an order, one after the other. The first key is the effect of the call. The second key is
-the current status of the order. If the order has a status that is not a key, the call is forbidden.
+"""The statuses that a call gives to an order, one after the other. The first key is the effect of the call. The
+second key is the current status of the order. If the order's status is not a key, the call is forbidden.
 """
 
 MAY_BE_PLANNED: Final[frozenset[OrderStatus]] = frozenset({"CREAT", "IN_LUCRU", "INCARCAT"})
 ON_THE_TRUCK: Final[frozenset[OrderStatus]] = frozenset({"INCARCAT", "LIVRAT"})
 CLOCKS_DIFFER: Final = timedelta(minutes=5)
-"""The maximum time by which a planner's clock may be ahead of the server's clock. If a call gives a time further
-ahead, this is an error.
-"""
+"""How far a planner's clock may be ahead of the server's clock. A call with a later time is refused."""
 
 
 def moves_from(status: Status) -> list[Requested]:
@@ -74,7 +72,9 @@ def moves_from(status: Status) -> list[Requested]:
 
 
 def why_not(effect: Effect, code: str, status: OrderStatus) -> str:
-    """Return a sentence that says why an order forbids the call. `code` and `status` are those of the order."""
+    """Return a sentence that says why an order forbids the call. `code` and `status` are the code and the status
+    of the order.
+    """
     if effect is Effect.DELIVER and status in ("CREAT", "IN_LUCRU"):
         return f"{code} is {status}, because it was unloaded: load it again, or leave it out of the transport"
     if status == "ANULAT":

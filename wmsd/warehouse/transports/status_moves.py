@@ -38,8 +38,8 @@ NOTHING: Final = "Nothing was changed."
 def apply_transport_move(
     tx: Transaction, site: TransportSite, current: Planned, body: TransportStatusMove
 ) -> None:
-    """Load or deliver the transport. If the call is a repetition, change nothing. Raise Problem: 409 with each
-    order that forbids the call, 422 with the errors of the request.
+    """Load or deliver the transport. If the call is a repetition, change nothing. Raise Problem (409) with each
+    order that forbids the call, or Problem (422) with the errors of the request.
     """
     moment = _occurred_at(tx.now, body)
     effect = TRANSITIONS[(current.status, body.status)]
@@ -68,8 +68,8 @@ def _occurred_at(now: datetime, body: TransportStatusMove) -> str:
 
 
 def _check_repetition(tx: Transaction, current: Planned, body: TransportStatusMove) -> None:
-    """Raise Problem (409) if a repeated call has other returned packaging than the packaging that was recorded at
-    the delivery.
+    """Raise Problem (409) if a repeated call names other returned packaging than the call that recorded the
+    delivery.
     """
     sent = content_of(body.packaging_returned or [])
     if sent and sent != content_of(store.packed(tx, current.id, "IN")):

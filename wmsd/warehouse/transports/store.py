@@ -175,11 +175,10 @@ NAMED: Final = f"""
 def orders_named(
     tx: Transaction, codes: Iterable[str], transport_id: int | None
 ) -> dict[str, tuple[Order, str | None]]:
-    """Return a dict with the order of each code, and with another transport that is not delivered and already has
-    the order, or None.
+    """Return two values for each code: its order, and a different transport that already has the order, or None.
 
-    The other transport is JSON text: [transport_ecc, warehouse_id]. `transport_id` is the id of the transport that
-    is planned, or None for a new transport.
+    The different transport is not delivered yet. It is JSON text: [transport_ecc, warehouse_id]. `transport_id` is
+    the id of the transport that is being planned, or None for a new transport.
     """
     rows = tx.rows(NAMED, {"codes": dumps(list(codes)), "transport_id": transport_id})
     return {row[1]: (Order(*row[:-1]), row[-1]) for row in rows}

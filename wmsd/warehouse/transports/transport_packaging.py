@@ -32,9 +32,9 @@ def find_partners(
 ) -> list[int | None]:
     """Return the partner of each packaging entry, or None if the entry has an error.
 
-    `order_codes` has for each entry the code of the order that it names, or None. The partner is the partner of
-    the named order. If the entry names no order, all orders must have the same partner. Add an error to `errors`
-    if they have several partners, or if the named order is not on this transport.
+    `order_codes` has the order code of each entry, or None for an entry without an order. An entry with an order
+    gets the partner of the order. For an entry without an order, all orders must have the same partner. Add an
+    error to `errors` if they have several partners, or if an entry's order is not on this transport.
     """
     partners = {order.partner_id for order in orders.values()}
     found: list[int | None] = []
@@ -62,7 +62,7 @@ def post_packaging(
 ) -> None:
     """Record all movements. Each item of `movements` is (packaging type, partner, quantity in millionths).
 
-    Raise Problem (422) if a balance would exceed its limits.
+    Raise Problem (422) if a balance exceeds its limits.
     """
     path = "packaging" if direction == "OUT" else "packaging_returned"
     made = [
@@ -77,7 +77,7 @@ def post_packaging(
 
 
 def content_of(entries: Iterable[PackagingEntry | Packed]) -> list[tuple[str, int, str]]:
-    """Return the types, quantities and orders of packaging entries in a fixed order. So two lists with the same
-    content give the same result.
+    """Return the types, quantities and orders of packaging entries in a fixed order. Therefore two lists with the
+    same entries give the same result.
     """
     return sorted((entry.packaging_type_code, entry.quantity, entry.order_code or "") for entry in entries)

@@ -82,7 +82,7 @@ def redeliver_webhook_range(tx: Transaction, id: int, body: RedeliveryRange) -> 
 def count_webhook_range(tx: Transaction, id: int, body: RedeliveryRange) -> dict[str, Any]:
     """Count the deliveries of a range before they are sent again.
 
-    Above 5 000 deliveries, the answer only says that there are more.
+    The exact number is counted up to 5 000. Above that, the answer only says that there are more.
     """
     subscriptions.columns(tx, id)
     chosen = _range(tx, id, body)

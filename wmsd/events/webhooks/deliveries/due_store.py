@@ -51,11 +51,11 @@ OUTLOOKS: Final = f"""
 
 
 class Outlook(NamedTuple):
-    """Whether a subscription has a delivery to send now (`is_due`), and when the next of its other deliveries
-    becomes due (`next_due`).
+    """What a subscription has to send. `is_due` says whether a delivery is due now. `next_due` is the earliest due
+    time in the future.
 
-    Times are in milliseconds since 1970. An inactive subscription, or a subscription with missing credentials,
-    sends nothing.
+    Times are in milliseconds since 1970. If a subscription is inactive or its credentials are missing, `is_due` is
+    0 and `next_due` is None.
     """
 
     target: Target
@@ -178,7 +178,7 @@ SKIP_ALL: Final = """
         LIMIT :limit
     )
 """
-"""The SQL that skips open deliveries. It starts with the latest deliveries of each entity. If it reaches the
+"""The SQL that skips open deliveries. For each entity, it skips the latest deliveries first. If it reaches the
 limit, the earliest deliveries stay open. So no held delivery waits for a skipped one.
 """
 SKIP: Final = """
@@ -211,7 +211,9 @@ def skip(tx: Transaction, delivery_ids: Sequence[int], because: str) -> None:
 
 
 def release_next(tx: Transaction, done: Sequence[int]) -> set[int]:
-    """Call this after the deliveries `done` have ended. Make the next held delivery of each of their entities due.
+    """Make the next held delivery due for each entity of the deliveries `done`. Call this after these deliveries
+    have ended.
+
     Return the ids of the subscriptions whose deliveries became due.
     """
     return {

@@ -1,6 +1,6 @@
 """Filters the deliveries of a subscription. An index keeps the search fast, however many deliveries there are.
 
-One of the conditions chooses the index. The other conditions are checked row by row, for a limited number of
+One of the conditions chooses the index. All other conditions are checked row by row, for a limited number of
 deliveries at a time. Deliveries are in the order in which they were queued: by time, then by id.
 """
 
@@ -20,7 +20,7 @@ END: Final = "9999"
 LAST_ID: Final = 2**62
 
 Place = tuple[str, int]
-"""The position of a delivery in the order: the time at which it was queued, and its id."""
+"""The position of a delivery in the sequence: the time at which it was queued, and its id."""
 Record = tuple[str, int]
 """The entity of an event, such as `sales_order`, and the id of the record."""
 
@@ -41,8 +41,9 @@ class DeliveryFilter:
 
 
 class Found(NamedTuple):
-    """The ids of the found deliveries, in order. `last` is the id of the last delivery that was checked, or the
-    start of the search if none was checked. `is_more` is True if there may be more deliveries after `last`.
+    """The ids of the found deliveries, in order. `is_more` is True if there may be more deliveries after `last`.
+
+    `last` is the id of the last delivery that was checked. If none was checked, it is the start of the search.
     """
 
     ids: list[int]
@@ -61,15 +62,18 @@ OTHERS: Final = {
     "statuses": "status IN (SELECT value FROM json_each(:statuses))",
     "events": "event IN (SELECT value FROM json_each(:events))",
 }
-"""The SQL of the conditions that can be checked row by row, by the field of `DeliveryFilter`."""
+"""The SQL of each condition that can be checked row by row. The key is the condition's field of `DeliveryFilter`.
+"""
 PLACE_OF: Final = """
     SELECT created_at FROM webhook_deliveries WHERE subscription_id = ? AND id <= ? ORDER BY id DESC LIMIT 1
 """
 
 
 def place_of(tx: Transaction, subscription_id: int, delivery_id: int) -> Place:
-    """Return the position of a delivery. If the delivery no longer exists, the position has the time of the
-    delivery with the next lower id. If there is no such delivery either, the time is BEGINNING.
+    """Return the position of a delivery.
+
+    If the delivery no longer exists, its time is taken from the delivery with the next lower id. If no lower id
+    exists, the time is BEGINNING.
     """
     return tx.value(PLACE_OF, (subscription_id, delivery_id)) or BEGINNING, delivery_id
 
@@ -143,7 +147,8 @@ def _rare(condition: str) -> str:
 
 def _plan(wanted: DeliveryFilter) -> tuple[str, list[Branch], list[str]]:
     """Return the name of the index, the searches in this index, and the conditions that are checked row by row.
-    Most deliveries have the status `delivered`, so the index of events is better than a search for this status.
+
+    Most deliveries have the status `delivered`. A search for this status therefore uses the index of events.
     """
     if () in (wanted.statuses, wanted.events, wanted.records):
         return "", [], []

@@ -12,7 +12,7 @@ from wmsd.events.webhooks.signing import AUTHENTICATION
 
 MASK: Final = "***"
 KEPT_OF_ANSWER: Final = 1024
-"""The maximum number of characters that wmsd stores of all headers of an answer. Names and values both count."""
+"""wmsd stores at most this many characters of an answer's headers, names and values together."""
 NOT_SHOWN: Final = frozenset({"set-cookie", "set-cookie2"})
 """Headers of answers whose values are masked, because someone who reads them could sign in to the receiver."""
 

@@ -49,7 +49,7 @@ def count(
     """Count the finished deliveries that match `chosen`. Stop at `most` deliveries, or after `most_looks` reads of
     the log.
 
-    Return the number, and True if all deliveries were counted. If False, there may be more.
+    Return the number of counted deliveries, and whether these are all deliveries that match.
     """
     number, after, looks = 0, 0, 0
     while True:
@@ -62,7 +62,9 @@ def count(
 
 
 def send_range(tx: Transaction, chosen: DeliveryFilter, after: int) -> Found:
-    """Queue deliveries that match `chosen` again: a limited number of them, starting after the delivery `after`.
+    """Queue the deliveries again that match `chosen` and come after the delivery `after`. One call queues a
+    limited number.
+
     Return the queued deliveries. Deliveries of one entity stay in their order.
     """
     found = _next(tx, chosen, after)

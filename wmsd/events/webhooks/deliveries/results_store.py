@@ -1,6 +1,7 @@
 """The SQL that records the results of attempts. A few statements record any number of results.
 
-Each statement costs a switch between threads. Many statements would slow down the sending to a fast receiver.
+Each statement costs a switch between threads. With a statement for each result, sending to a fast receiver is
+slow.
 """
 
 import json
@@ -34,7 +35,7 @@ class Result(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """The result of an attempt, and what follows for the delivery. `verdict` has the delivery's new status."""
+    """The result of an attempt, with its consequence for the delivery: `verdict` has the delivery's new status."""
 
     result: Result
     verdict: Verdict
@@ -119,8 +120,8 @@ def _verdict(each: Judged, now: int) -> tuple[Any, ...]:
 
 
 def _visible_results(judged: Sequence[Judged]) -> Iterator[Judged]:
-    """Return the results to store in the subscriptions. Leave out a success if the next result of its subscription
-    is also a success, because the next result overwrites it.
+    """Return the results to store in the subscriptions. Leave out a success that the next result overwrites: the
+    next result of the same subscription is also a success.
     """
     following: dict[int, bool] = {}
     visible = []
@@ -192,8 +193,10 @@ COUNTED: Final = """
 
 
 def count_failing(tx: Transaction) -> bool:
-    """Add the time since the last count to the failing time of each failing subscription, even if there were no
-    new attempts. Switch off each subscription that has failed for too long. Return True if any was switched off.
+    """Update the failing time of each failing subscription: add the time since the last count. Do this even if
+    there were no new attempts.
+
+    Switch off each subscription that has failed for too long. Return True if any was switched off.
     """
     is_any_off = False
     for subscription_id, counted, until in tx.rows(STILL_FAILING):
@@ -209,8 +212,9 @@ PASS_OVER: Final = """
 
 
 def pass_over(tx: Transaction) -> None:
-    """Leave the time since the last count out of the failing time of all failing subscriptions. Call this while
-    the company may not send, because its receivers cannot succeed during this time.
+    """Skip the time since the last count: it never counts as failing time.
+
+    Call this while the company may not send, because its receivers cannot succeed during this time.
     """
     tx.execute(PASS_OVER, (tx.timestamp,))
 

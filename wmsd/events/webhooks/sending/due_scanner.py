@@ -1,5 +1,5 @@
-"""Finds due deliveries in the companies' files: after a commit, when a delivery becomes due, and when another
-process has written.
+"""Finds due deliveries in the companies' files. A file is scanned after a commit, when a delivery becomes due, and
+when another process has written.
 """
 
 import asyncio
@@ -33,15 +33,15 @@ AGAIN_SECONDS: Final = 1.0
 UNAVAILABLE_SECONDS: Final = 60.0
 A_STEP_BACK_SECONDS: Final = 1.0
 LONGEST_SECONDS: Final = 60.0
-"""The longest time of one scan. A longer scan is cancelled. So a file that does not answer delays the scans of
-other files at most for this time.
+"""The longest time of one scan. A longer scan is cancelled. So a file that does not answer delays the scans of the
+next files by at most this time.
 """
 SHORT: Final = "webhooks of some companies cannot be checked"
 """The log message for a scan that fails because the machine lacks memory, threads or open files. The message names
 no company, so wmsd logs it only once for all companies.
 """
 AT_THE_NEXT_TICK: Final = 0
-"""The due time 0, which is always in the past. A file with this due time is scanned at the next tick."""
+"""The due time 0. It is always in the past, so that the file is scanned at the next tick."""
 
 Companies = Callable[[], Awaitable[Mapping[int, Company]]]
 Audit = Callable[[str, str], Awaitable[None]]
@@ -224,11 +224,11 @@ class DueScanner:
         return Scan(company_id, due, {each.target.subscription_id for each in outlooks})
 
     async def _may_have_subscriptions(self, company_id: int) -> bool:
-        """Return False if this is the first check of the company and it has no subscriptions. Otherwise return
+        """At the first call for a company, return whether the company has subscriptions. At later calls, return
         True.
 
-        The first check does not keep the file open. For a company without subscriptions, which is the usual case,
-        no other check is needed.
+        The first call does not keep the file open. For a company without subscriptions, which is the usual case,
+        the file need not be opened again.
         """
         if company_id not in self._unknown:
             return True
@@ -251,8 +251,9 @@ class DueScanner:
             await database.write(lambda tx: store.note_audited(tx, [each.id for each in new]))
 
     async def _report_missing_credentials(self, company: Company, found: list[MissingCredentials]) -> None:
-        """Report which subscriptions lack credentials, if this has changed since the last report. If the report
-        fails, log the error. Sending then continues, and the next scan reports again.
+        """Report which subscriptions lack credentials, if this has changed since the last report.
+
+        If the report fails, log the error and continue to send. The next scan reports again.
         """
         if found == self._missing.get(company.id, []):
             return
@@ -267,7 +268,7 @@ def _see(tx: Transaction) -> tuple[list[Outlook], list[SwitchedOff], list[Missin
 
 
 async def _skip_some(database: Database, because: str) -> bool:
-    """Skip a limited number of open deliveries. Return True if there may be more. The scanner can then scan other
-    files before it skips the rest.
+    """Skip a limited number of open deliveries. Return True if there may be more. Between two calls, the scanner
+    can scan the files of other companies.
     """
     return await database.write(lambda tx: due_store.skip_all(tx, because)) >= due_store.AT_ONCE

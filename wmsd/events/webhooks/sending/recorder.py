@@ -14,7 +14,9 @@ from wmsd.events.webhooks.deliveries.results_store import Result
 
 MOST_UNWRITTEN: Final = 512
 """The maximum number of unrecorded results of a company. At this number, wmsd sends no more deliveries for the
-company until results are recorded. A crash would send all deliveries again whose results are not recorded.
+company until results are recorded.
+
+The limit keeps repetitions few: after a crash, wmsd sends each delivery again whose result was not recorded.
 """
 AGAIN_SECONDS: Final = 1.0
 GATHERING_SECONDS: Final = 0.025
@@ -47,8 +49,10 @@ class Recorder:
         self._unwritten.setdefault(company_id, []).append(result)
 
     async def groups(self, company_id: int) -> AsyncIterator[tuple[list[Result], set[int]]]:
-        """Record the results of the company in groups, until there are no more. After each group is on disk, yield
-        the group, and the ids of the subscriptions in which a held delivery was released.
+        """Record the results of the company in groups, until no results are left.
+
+        After a group is on disk, yield the group and a set of subscription ids. In these subscriptions, a held
+        delivery was released.
         """
         what = f"results of webhook deliveries of company {company_id} cannot be stored yet"
         unwritten = self._unwritten[company_id]

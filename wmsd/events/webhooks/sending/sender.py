@@ -132,8 +132,8 @@ class Sender:
             await self._scanner.tick()
 
     async def stop(self) -> None:
-        """Stop the sender. Wait a few seconds for running attempts. Cancel the others; their deliveries are due
-        again at the next start.
+        """Stop the sender. Wait a few seconds for running attempts, and cancel those that still run. Cancelled
+        deliveries are due again at the next start.
         """
         self._is_running = False
         self._scanning.cancel()
@@ -193,7 +193,7 @@ class Sender:
             self._sending.spawn(self._send(queue))
 
     async def _send(self, queue: SubscriptionQueue) -> None:
-        """Send one delivery of the subscription after the other, until there are none. Each task of a subscription
+        """Send the deliveries of the subscription one by one, until there are none. Each task of a subscription
         runs this.
         """
         with self._trying(queue.company_id, CANNOT_SEND, queue), closing(Slot()) as slot:

@@ -29,8 +29,10 @@ of a read is as high as the cost of fifty deliveries.
 """
 LARGEST_PAGE: Final = 262_144
 LARGEST_OF_COMPANY: Final = 16_777_216
-"""LARGEST_PAGE is the maximum number of characters in the bodies of one page. LARGEST_OF_COMPANY is the maximum
-for all loaded pages of a company. At this maximum, each subscription of the company loads one delivery at a time.
+"""The maximum for all loaded pages of a company together, in characters of their bodies.
+
+If the pages of a company reach this maximum, each of its subscriptions loads one delivery at a time. LARGEST_PAGE
+is the maximum for one page.
 """
 SILENT_SECONDS: Final = 3600.0
 """The shortest time between two log lines about the failures of one subscription."""
@@ -131,7 +133,7 @@ class SubscriptionQueue:
 
     def may_begin(self, lane: Lane) -> bool:
         """Return True if one more attempt may begin now. `lane` is the lane whose limits the attempt has acquired.
-        It must still be the lane of this queue.
+        Return False if the queue now belongs to another lane.
         """
         return bool(self.ready) and self.has_next and lane == self.lane
 

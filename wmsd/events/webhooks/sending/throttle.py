@@ -19,8 +19,8 @@ still send.
 PER_HOST: Final = 16
 """The maximum number of running attempts of a company at one host.
 
-Each of the limits IN_TOTAL, PER_COMPANY and PER_HOST exists twice: once for reliable attempts (see `Lane`), and
-once for all other attempts.
+The limits IN_TOTAL, PER_COMPANY and PER_HOST apply separately to reliable attempts (see `Lane`) and to unreliable
+ones.
 """
 PER_SUBSCRIPTION: Final = 16
 MOMENT_SECONDS: Final = 0.05
@@ -29,9 +29,10 @@ BUSY_REQUESTS: Final = 5
 PROVEN_WHILE_BUSY: Final = 4
 UNPROVEN: Final = 10
 UNPROVEN_WHILE_BUSY: Final = 1
-"""PROVEN_WHILE_BUSY, UNPROVEN and UNPROVEN_WHILE_BUSY limit how many attempts may begin within 50 ms.
-PROVEN_WHILE_BUSY is for reliable attempts (see `Lane`), which are limited only while the server is busy. The other
-two limits are for all other attempts.
+"""The maximum number of unreliable attempts that may begin within 50 ms while the server is busy (see `Lane`).
+
+UNPROVEN is the maximum while the server is not busy. PROVEN_WHILE_BUSY is the maximum of reliable attempts. These
+are limited only while the server is busy.
 """
 
 
@@ -65,7 +66,8 @@ class ConcurrencyLimits:
         """Acquire the limits of `lane` and add them to `slot`. Wait until each limit allows one more attempt, in
         the order of arrival. The attempt counts until `slot` is closed.
 
-        The limit of the host comes first. So a task that waits for its host does not use up the other limits.
+        The limit of the host comes first. So a task that waits for its host uses up neither the limit of its
+        company nor the total.
         """
         company = lane.is_reliable, lane.company_id
         for limit in (

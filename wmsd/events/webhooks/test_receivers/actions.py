@@ -22,8 +22,8 @@ from wmsd.events.webhooks.test_receivers.schema import NewReceiver, ReceivedDeta
 def make_webhook_receiver(tx: Transaction, body: NewReceiver, company: Company) -> Record:
     """Create a test receiver.
 
-    A test receiver is a webhook subscription whose deliveries wmsd receives and shows. The test receiver ends
-    after 7 days.
+    A test receiver is a webhook subscription whose deliveries wmsd itself receives and shows. After 7 days, the
+    test receiver is deleted.
     """
     check_subscription_limit(tx)
     if store.count(tx) >= receiver_rules.MOST:

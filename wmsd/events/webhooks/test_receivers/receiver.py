@@ -20,8 +20,8 @@ async def receive_delivery(
     headers: Mapping[str, str],
     body: bytes,
 ) -> Answer:
-    """Store a delivery and return the answer of the test receiver. Errors of the write are raised, because they
-    are errors of the installation and not of a receiver.
+    """Store a delivery and return the answer of the test receiver. Raise the errors of the write, because the
+    installation has failed and not the receiver.
     """
     started = time.monotonic()
     keep = partial(

@@ -97,12 +97,12 @@ def import_command(
 
     The first line names the columns, which are the field names of the resource. Columns such as client_code,
     partner_code, article_code and warehouse_code refer to other records by their codes. A row with a known code
-    changes that record; a row with a new code creates one. When a column is missing, that field stays as it is.
-    Stock rows state the quantity that is there now. Sales orders have a row for each line, and get the status in
-    their rows. Either all rows are imported or none; each error is reported with its row and column.
+    changes that record; a row with a new code creates one. When a column is missing, that field stays as it is. A
+    stock row states the quantity that is in stock now. A sales order has one row for each of its lines, and these
+    rows contain its status. Either all rows are imported or none; each error is reported with its row and column.
 
-    wmsd detects the delimiter, the encoding and the decimal mark from the file, and reports them. 1.000 is read as
-    1 only with --decimal point, and 1,000 is read as 1 only with --decimal comma.
+    wmsd detects the delimiter, the encoding and the decimal mark from the file, and reports them. To read 1.000 as
+    1, use --decimal point. To read 1,000 as 1, use --decimal comma.
 
     A stock-count may name lots and serials. In this case the rows of an article in a warehouse must list all its
     lots and serials there. Lots and serials that are left out are removed from stock. With --complete, articles
@@ -160,10 +160,10 @@ def import_command(
 
 
 async def _warn_module_off(installation: Installation, code: str, kind: str) -> None:
-    """Warn if the module of the kind is off for the company.
+    """Warn if the module that the records belong to is off for the company.
 
-    The pages refuse such an import. The command allows it, because a person may import first and switch on the
-    module later.
+    On the pages, such an import is refused. The command allows it, because a person may import first and switch on
+    the module later.
     """
     company = await installation.platform.read(lambda tx: companies.company_of_code(tx, code))
     module = MODULE_OF.get(kind)
@@ -243,7 +243,7 @@ def _ask(
     options: Options,
     errors_file: Path | None,
 ) -> NoReturn:
-    """Print the question about the decimal mark, and the errors that occur with both decimal marks. Then end the
+    """Print the question about the decimal mark, and the errors that do not depend on the answer. Then end the
     command with status 1. `opened` opens a staging area.
     """
     errors = FirstErrors()  # without disk space for a copy, only the question is printed
@@ -331,8 +331,8 @@ REFUSED: Final = (
 
 
 def refuse_the_same(path: Path, file: IO[bytes]) -> None:
-    """End the command with status 1 if `path` is the imported `file` itself, even under another name or
-    by a link.
+    """End the command with status 1 if `path` and the imported `file` are the same file. The names may differ, for
+    example because one of them is a link.
     """
     try:
         read, written = os.fstat(file.fileno()), path.stat()

@@ -1,4 +1,4 @@
-"""The display of an import's progress, for a terminal or for the server."""
+"""Shows the progress of an import: as bars at a terminal, or as lines for the server that started the command."""
 
 import math
 import os

@@ -34,9 +34,9 @@ def undo(
 ) -> None:
     """Undo the last import that changed something: completely, or not at all.
 
-    An import can be undone as long as nothing builds on it. Records that it created are deleted, and records that
-    it changed get their previous values; stock is moved back by opposite movements. Documents are not undone:
-    cancel them. The command first names the import, and asks for confirmation.
+    An import can be undone as long as no later change depends on it. Records that it created are deleted, and
+    records that it changed get their previous values; stock is moved back by opposite movements. Documents are not
+    undone: cancel them. The command first names the import, and asks for confirmation.
     """
     actor = PROGRAM if by is None else Actor(by)
     if command_line.folder.is_made:

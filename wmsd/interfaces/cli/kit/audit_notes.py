@@ -28,7 +28,7 @@ def audit(
     details: Mapping[str, object] | None = None,
     actor: Actor = PROGRAM,
 ) -> None:
-    """Write an audit entry. If this fails, print a note: the change itself was made and stays.
+    """Write an audit entry. If that fails, only print a note, because the change itself has succeeded.
 
     `run` opens the installation and calls a function with it. `actor` is the user who started the command in the
     browser. Without `actor`, the person at the command line is the actor.

@@ -2,8 +2,8 @@
 same installation as the running command.
 
 Sentences in the code name a command without --data and --config. This module adds them in the output of commands,
-in log lines, in alerts, and on pages for platform admins. It changes no sentences for other readers, because other
-readers must not learn the paths of the server's files.
+in log lines, in alerts, and on pages for platform admins. Sentences on all other pages stay unchanged, because
+only platform admins may learn the paths of the server's files.
 """
 
 import re
@@ -33,7 +33,7 @@ def complete_commands(text: str) -> str:
 
 
 def command_completer() -> Complete:
-    """Return a function that does the same as `complete_commands`, and that may be called on any thread."""
+    """Return a function that does the same as `complete_commands`. Any thread may call the returned function."""
     return _by(_given(click.get_current_context(silent=True)))
 
 
@@ -57,7 +57,7 @@ def _quoted(file: Path) -> str:
 def _given(context: click.Context | None) -> Mapping[str, str]:
     """Return the values of --data and --config that were given on the command line, by option.
 
-    Values from environment variables are left out, because the suggested command will find the same variables.
+    Values from environment variables are left out: the suggested command reads these variables itself.
     """
     if context is None:
         return {}
@@ -88,10 +88,9 @@ def completed(text: str, given: Mapping[str, str]) -> str:
 
 
 def command_in(found: re.Match[str]) -> tuple[int, set[str]]:
-    """Return the position in the text after the command's name, and the names of the command's options.
+    """Return the position at which the command's name ends in the text, and the names of the command's options.
 
-    `found` is a match of SUGGESTED. The returned set is empty if the command does not have both --data and
-    --config.
+    `found` is a match of SUGGESTED. If the command lacks --data or --config, the returned set is empty.
     """
     from wmsd.interfaces.cli.kit.subcommand_names import WithOthers
 

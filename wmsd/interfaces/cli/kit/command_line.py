@@ -56,7 +56,8 @@ class CommandLine:
     """Sentences about files that are still in the places of an earlier version. The sentences also say what to do.
     """
     two_places: Sequence[str] = ()
-    """Sentences about this installation's backups, if they are in two folders. A server would use only one folder.
+    """Sentences that warn if this installation's backups are in two folders. A server uses only one of these
+    folders.
     """
 
     @property
@@ -168,8 +169,8 @@ class CommandLine:
 
     @contextmanager
     def explain_denied_access(self) -> Iterator[None]:
-        """If access is denied inside the context because another user owns the data folder, raise StorageError
-        instead.
+        """Explain a failure inside the context: if the data folder belongs to another user and access to it is
+        denied, raise StorageError in place of PermissionError.
         """
         try:
             yield

@@ -17,7 +17,9 @@ OF_RECORDS: Final = frozenset(
         *("webhook", "graphql", "billing"),
     )
 )
-"""The commands on the page for records. One page with all commands would load too slowly on a phone."""
+"""The commands on the page about records. They have their own page, because a page with all commands loads slowly
+on a phone.
+"""
 SHARED: Final = frozenset({"--config", "--data", "--help"})
 """Options of nearly every command, which the page describes only once."""
 ABOVE: Final = """# Commands

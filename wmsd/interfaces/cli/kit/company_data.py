@@ -63,7 +63,7 @@ def say_page(rows: list[dict[str, Any]], total: int, page: int, as_json: bool, e
 async def company_database(installation: Installation, code: str) -> Database:
     """Return the company's database.
 
-    If the database cannot be opened, raise StorageError with the message that a server would log.
+    If the database cannot be opened, raise StorageError. Its message is the one that a server writes to its log.
     """
     logging.getLogger("wmsd.companies").addHandler(logging.NullHandler())
     company = await installation.platform.read(lambda tx: companies.company_of_code(tx, code))
@@ -76,8 +76,8 @@ async def company_database(installation: Installation, code: str) -> Database:
 async def company_in_use(installation: Installation, code: str) -> tuple[Company, Database]:
     """Return the company and its open database.
 
-    The company is read after its file is open. A freeze waits for open files, so the company cannot become frozen
-    while the caller uses the database.
+    The function reads the company only after it has opened the file. A freeze waits for open files. So a company
+    that is not frozen stays so while the caller uses the database.
     """
     database = await company_database(installation, code)
     company = await installation.platform.read(lambda tx: companies.company_of_code(tx, code))
@@ -128,7 +128,7 @@ def write_company(
 ) -> Result:
     """Run the unit of work in the company's file, and return its result. A dry run changes nothing.
 
-    With `needs_space`, raise StorageError if the disk is so full that a server would refuse requests.
+    With `needs_space`, raise StorageError if the disk is nearly full. A server refuses requests in this state too.
     """
     results: list[Result] = []
 

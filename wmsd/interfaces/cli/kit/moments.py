@@ -1,4 +1,6 @@
-"""Moments on the command line: a time ago such as 30m, a day, or a moment with its offset from UTC."""
+"""Reads points in time on the command line. A user can type an age such as 30m, a day, or a time with its offset
+from UTC.
+"""
 
 import re
 from collections.abc import Callable
@@ -40,10 +42,10 @@ class Moment(click.ParamType[datetime]):
 
 
 def moment_option(name: str, help_text: str) -> Callable[[Any], Any]:
-    """Return an option for a moment.
+    """Return an option for a point in time.
 
-    The command receives the moment as text in the format of records. Such texts sort in the order of their
-    moments.
+    The command receives the time as text, in the format of timestamps in records. In this format, an earlier time
+    is also the smaller text.
     """
     return click.option(name, type=Moment(), metavar="TIME", callback=_as_text, help=f"{help_text}: {FORMS}.")
 

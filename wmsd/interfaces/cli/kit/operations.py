@@ -28,14 +28,14 @@ LONGEST_NAME: Final = 64
 MAKE_ADMIN: Final = "wmsd user create EMAIL --role platform-admin --link"
 RESET_PASSWORD: Final = "wmsd user reset-password"
 OF_VALUE: Final = ("is taken", "is not a", "is not known")
-"""The beginnings of error texts about the value of an option, such as an unknown code. For such an error, the
-value is printed before the text.
+"""The beginnings of errors about the value of an option, such as an unknown code. Such an error is printed with
+the value before it.
 """
 FIELD: Final = "field_"
-"""The prefix of the Python parameter names of options that set a field. The prefix prevents conflicts with the
-names of other parameters.
+"""The prefix of a command's Python parameters that set a field. It keeps their names different from the names of
+the command's further parameters.
 
-If a user repeats an option with this prefix, errors do not contain its values.
+If a user gives such an option several times, errors name the option without its values.
 """
 OF_CODES: Final = re.compile("_codes?$")
 """The end of a field name that the option leaves out: `partner_code` becomes `--partner`."""
@@ -85,9 +85,8 @@ def typed_sentences(problem: Problem) -> list[str]:
 
 
 def _with_commands(sentence: str) -> str:
-    """If the sentence tells the user to do something on a page, replace this with the command that does the same.
-
-    Return the new sentence.
+    """Return the sentence, with a command in place of an instruction for a page. The command does what the page
+    does.
     """
     changed = last_admin.LINK_AT_THE_PAGES.sub(lambda at: f"{RESET_PASSWORD} {shlex.quote(at[1])}", sentence)
     return changed.replace(last_admin.AT_THE_PAGES, MAKE_ADMIN)
@@ -118,10 +117,9 @@ def _as_typed(path: str, text: str) -> str:
 
 
 def _begins_with_one(text: str, values: Sequence[object]) -> bool:
-    """`values` are the values of an option. Return True if the error text begins with one of them, or with a code
-    in one of them.
+    """Return True if the error text already begins with the wrong value. `values` are the values of an option.
 
-    A value may be a list of several codes.
+    A value may be a list of several codes. Then the text may also begin with one of these codes.
     """
     first, _, _ = text.partition(" ")
     return any(text.startswith(f"{each} ") or first in SEPARATORS.split(str(each)) for each in values)

@@ -12,7 +12,7 @@ import click
 from wmsd.maintenance.backups.progress import Progress, Tell, silent
 
 LEAST_SECONDS: Final = 0.25
-"""The shortest time between two lines about the same work, in seconds."""
+"""The shortest time in seconds between two lines with the same `Progress.name`."""
 
 
 @contextmanager
@@ -31,10 +31,10 @@ def progress_bar(label: str) -> Iterator[Tell]:
 
 
 def to_server(doing: str) -> Tell:
-    """Return a function that reports progress as lines of JSON on standard output.
+    """Return a function that reports progress as lines of JSON on standard output. `doing` is in each line.
 
-    The function prints a line when the name in the progress changes. While the name stays, it prints at most one
-    line every LEAST_SECONDS.
+    For a new `Progress.name`, the function prints a line at once. For the same name, it prints at most one line
+    every LEAST_SECONDS.
     """
     last: tuple[str, float] = "", 0.0
 

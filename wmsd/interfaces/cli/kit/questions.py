@@ -11,9 +11,9 @@ yes_option = click.option("--yes", is_flag=True, help="Do not ask.")
 
 
 def confirm(question: str) -> None:
-    """Ask the question, and exit with status 1 unless the answer is yes.
+    """Ask the question. If the answer is not yes, exit with status 1.
 
-    Scripts have no terminal and use --yes.
+    Without a terminal, such as in a script, nobody can answer: use --yes there.
     """
     with answer_needed_from("--yes"):
         is_agreed = click.confirm(question, err=True)

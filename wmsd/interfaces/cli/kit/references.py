@@ -73,7 +73,7 @@ ARTICLE: Final = Reference(
 
 
 def with_codes(tx: Transaction, references: References, records: Sequence[Row]) -> list[Row]:
-    """Return the records for people: with codes in place of ids, and without the ids of articles."""
+    """Return the records for output to people. Codes replace the ids, and `article_id` is left out."""
     codes: dict[str, Mapping[int, str]] = {}
     for field, reference in references.items():
         ids = {record[field] for record in records if record.get(field) is not None}

@@ -21,8 +21,8 @@ def address_for_people(address: str, listen: str) -> str:
 def address_of_links(command_line: CommandLine) -> str:
     """Return the address for links, such as `https://wms.example.com`.
 
-    The address is `server.public_url` if it is set, otherwise the address of the running server, otherwise the
-    address that follows from `server.listen`. If no server runs, print a note that says so.
+    It is the first of these that exists: `server.public_url`, the address of the running server, or the address
+    that follows from `server.listen`. If no server runs, print a note that says so.
     """
     server, settings = command_line.folder.server(), command_line.settings.server
     if server is None:

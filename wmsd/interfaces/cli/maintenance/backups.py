@@ -126,8 +126,8 @@ def list_(command_line: CommandLine, folder_name: Path | None, as_json: bool) ->
     """List the backups in the folder, the oldest first.
 
     Several installations may share a folder: the list says which backups are of this one. If there is no data
-    folder, it shows the installation and the companies of each backup. Archives of deleted companies are listed
-    too if --folder names their folder.
+    folder, the list has the installation and the companies of each backup. To list the archives of deleted
+    companies, name their folder with --folder.
     """
     command_line.say_folder()
     folder = _folder(command_line, folder_name)
@@ -173,8 +173,8 @@ def verify(
 
 
 def _note_proof(command_line: CommandLine, path: Path, proof: Proof) -> None:
-    """Store the result of the verification, but only if the archive is in the backup folder of the settings. A
-    copy in another folder says nothing about the original archive.
+    """Store the result of the verification, but only for an archive in the backup folder of the settings.
+    Elsewhere, the archive is a copy, and says nothing about the original archive.
 
     If the archive is the last scheduled backup, the result counts like a scheduled verification.
     """
@@ -287,8 +287,9 @@ def _run_scheduled(command_line: CommandLine, is_now: bool, has_progress: bool) 
 
 def _elsewhere(command_line: CommandLine, folder: BackupFolder) -> str:
     """Return a sentence that says where the last backup is, if it is not in the backup folder of the settings.
+    Otherwise return "".
 
-    The sentence begins with a space. In all other cases return "".
+    `folder` is the folder that the command uses. The sentence begins with a space.
     """
     last = made_elsewhere(command_line.settings.backup, read_record(command_line.folder.path))
     if last is None or folder.path != command_line.backups:
@@ -323,8 +324,8 @@ def _installation_of(path: Path, otherwise: str | None) -> str | None:
 
 
 def _folder_of(command_line: CommandLine, name: Path) -> BackupFolder:
-    """Return the folder of the file `name`. Only the backup folder of the settings may be created later if it is
-    missing.
+    """Return the folder that contains the file `name`, as a `BackupFolder`. If it is missing, wmsd creates it
+    later only if it is the backup folder of the settings.
     """
     is_of_settings = name.parent.resolve() == command_line.backups.resolve()
     return BackupFolder(name.parent, within=None if is_of_settings else name)

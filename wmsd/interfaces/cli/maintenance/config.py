@@ -45,9 +45,9 @@ def show(command_line: CommandLine, as_json: bool) -> None:
 def check(command_line: CommandLine) -> None:
     """Check the settings, and the address, files, folders and programs that they name. Nothing is written or sent.
 
-    If the server could not start now, or could not do all that the settings say, the command says why and what to
-    do. The command then exits with 1. Run the command as the user that runs the server. The server may run at the
-    same time.
+    If the server cannot start with these settings, or cannot do all that they say, the command says why and what
+    to do. The command then exits with 1. Run the command as the user that runs the server. The server may be
+    running during the check.
     """
     _say_file(command_line)
     for sentence in unused_variables(command_line.settings.webhooks.proxy):

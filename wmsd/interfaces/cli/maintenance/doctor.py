@@ -148,8 +148,8 @@ def _status(reports: Sequence[Report], found: Sequence[Finding]) -> int:
 def _installation(
     command_line: CommandLine, found: Sequence[Finding], fixed: list[dict[str, Any]], sums: dict[str, Any]
 ) -> dict[str, object]:
-    """Return the last entry of the JSON output. It is about the installation, and has the same fields as the
-    entries about files, and some more.
+    """Return the last entry of the JSON output, which is about the installation. It has all fields of an entry
+    about a file, and the additional fields `installation`, `fixed` and `counted`.
     """
     return {
         "company": None,

@@ -111,9 +111,9 @@ def fix_indexes(examination: Examination, is_dry_run: bool) -> list[dict[str, An
 def print_findings(
     found: Sequence[Finding], say: Callable[[str], None] = say_text, is_dry_run: bool = False
 ) -> None:
-    """Print the findings with their remedies.
+    """Print each finding and its remedy.
 
-    In a dry run, print only the fix as the remedy of a finding that `--fix` can fix.
+    In a dry run, a finding that `--fix` can fix is printed with this fix in place of its remedy.
     """
     for finding in found:
         sentence = fix_sentence(finding)

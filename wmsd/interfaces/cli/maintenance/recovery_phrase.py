@@ -56,9 +56,9 @@ def recovery_phrase_command() -> None:
 def create(command_line: CommandLine, as_json: bool) -> None:
     """Create the recovery phrase, show it once, and check that it was written down.
 
-    At a terminal the command asks for the words again. Elsewhere, check them afterwards with `wmsd recovery-phrase
-    check`: until then `wmsd status` says that the words are not checked, and `create` replaces them with
-    other words.
+    At a terminal the command asks for the words again. Without a terminal, check the words afterwards with `wmsd
+    recovery-phrase check`. Until then `wmsd status` says that the words are not checked, and a second `create`
+    replaces them with new words.
     """
     now = _checked(command_line)
     if now is not None:

@@ -73,9 +73,9 @@ def status(command_line: CommandLine, as_json: bool) -> None:
 def restore(command_line: CommandLine, address: str, program: Path | None, as_json: bool) -> None:
     """Copy everything from REPLICA into an empty data folder, to serve from there.
 
-    The command prints the last change of each company that arrived. Changes of the last second or two are missing;
-    their number is not known. Therefore ids, codes and the numbers of events and webhook deliveries skip at least
-    10 000, so that no number is used twice. The other machine must not serve any more.
+    For each company, the command prints the last change that the replica contains. Changes of the last second or
+    two are missing; their number is not known. Therefore ids, codes and the numbers of events and webhook
+    deliveries skip at least 10 000, so that no number is used twice. The other machine must not serve any more.
     """
     found = find_program(program)
     folder = command_line.folder

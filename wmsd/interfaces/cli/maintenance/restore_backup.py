@@ -160,11 +160,11 @@ def _company(command_line: CommandLine, work: Restore, code: str, asks: bool) ->
 
 
 def _missing(found: Mapping[str, Missing], files: Iterable[BackedUpFile], replaced: Path | None) -> int | None:
-    """Return the number of events that were written after the backup and are missing now, or None if it is
+    """Return how many events are missing because they were written after the backup. Return None if the number is
     unknown.
 
-    `found` has the losses that are known, by company code, and `replaced` is the folder with the previous files.
-    Print notes about companies whose previous file cannot be read.
+    `found` has the known losses by company code. `replaced` is the folder with the previous files, or None. Print
+    notes about companies whose previous file cannot be read.
     """
     companies = [file for file in files if file.code]
     unknown = [

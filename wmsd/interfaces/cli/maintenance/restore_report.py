@@ -154,10 +154,9 @@ def sentences_of_missing(missing: Mapping[str, Missing]) -> list[str]:
 
 
 def sentences_of_unread(codes: Iterable[str], missing: Mapping[str, Missing]) -> list[str]:
-    """Return sentences about companies whose replaced file could not be read. `codes` are the codes of these
-    companies.
+    """Return sentences about the companies in `codes`, whose replaced files could not be read.
 
-    `missing` maps a company code to the losses that platform.db shows.
+    `missing` has the losses of some of these companies, as platform.db shows them. The keys are company codes.
     """
     unread = set(codes)
     known, unknown = sorted(unread & missing.keys()), sorted(unread - missing.keys())

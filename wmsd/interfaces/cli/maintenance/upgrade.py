@@ -145,9 +145,9 @@ def _new_program(
 
 
 def _ask_for_settings(command_line: CommandLine, program: ProgramFile, server: Serving | None) -> None:
-    """Let the new program check the settings. Raise StorageError if it refuses them.
+    """Let the new program check the settings. Raise StorageError if the new program refuses them.
 
-    It checks the address of the running server too, which may come from the option --listen.
+    The check includes the address of the running server, which may come from the option --listen.
     """
     env = {} if server is None or not server.address else {"WMSD_SERVER_LISTEN": server.listen}
     if _new_program(command_line, program, "config", "check", env=env).returncode != 0:
@@ -197,7 +197,8 @@ def _begin(
     loan: Loan | None,
     seconds: float,
 ) -> ChangeOver | None:
-    """Begin to replace the program of the running server. Return the ChangeOver, whose `finish` waits for the end.
+    """Begin to replace the program of the running server. Return the ChangeOver: its method `finish` waits until
+    the upgrade has ended.
 
     If no server runs, put the new program in place and return None. The next start then migrates the files.
     """

@@ -130,10 +130,11 @@ def _move(
 
 
 def with_packaging(change: Callable[..., Record], where: str) -> tuple[Move, Option]:
-    """Return a function that changes the status of a document with `change`, and records its packaging. Also
-    return the command option that gives the packaging.
+    """Return two things for the command `status`: a function that changes the status of a document and records its
+    packaging, and the option for the packaging.
 
-    `where` completes the sentence "Returnable packaging that …" in the option's help.
+    The returned function calls `change`. `where` completes the sentence "Returnable packaging that …" in the
+    option's help.
     """
 
     def move(tx: Transaction, document_id: int, status: str, packaging: tuple[str, ...]) -> Record:

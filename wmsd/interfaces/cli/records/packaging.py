@@ -42,7 +42,7 @@ BALANCE: Final = {
     "quantity": "quantity",
     "updated_at": "updated_at",
 }
-"""The printed columns of the list of balances. The value is the field of the record that the column shows."""
+"""The printed columns of the list of balances. Each value is the field of a record that the column shows."""
 MOVEMENT: Final = {
     "code": "code",
     "type": "packaging_type_code",

@@ -129,8 +129,8 @@ class RecordCommands(RecordKind):
     def find(self, tx: Transaction, named: str, company: str) -> int:
         """Return the id of the record that `named` names: by its code, or by its id in a form such as `id:7`.
 
-        Raise Problem (404) if there is no such record. A plain number is always read as a code. If it could also
-        be an id, a mistyped code could select another record.
+        Raise Problem (404) if there is no such record. A number without `id:` is always read as a code, so that a
+        mistyped code cannot select a record by its id.
         """
         try:
             return super().find(tx, named, company)

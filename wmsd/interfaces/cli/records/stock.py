@@ -32,7 +32,7 @@ Action = Callable[..., list[Change]]
 
 
 class Number(click.ParamType[Decimal]):
-    """A decimal number. The bounds are checked by the field of the model."""
+    """A decimal number. This class does not check bounds: the field of the model does."""
 
     name = "number"
 

@@ -1,4 +1,4 @@
-"""The addresses at which `wmsd serve` listens, and the errors if it cannot."""
+"""Opens the addresses at which `wmsd serve` listens, and explains the error if that fails."""
 
 import errno
 import os

@@ -89,7 +89,7 @@ def _frozen(figures: ServerFigures | None, known: Mapping[str, str]) -> Mapping[
 
 
 def forgotten(figures: ServerFigures | None, known: Mapping[str, str]) -> list[str]:
-    """Return a sentence for each company that has been frozen for a long time. `known` is as in `frozen`."""
+    """Return a sentence for each company that has been frozen for a long time. For `known`, see `frozen`."""
     now = datetime.now(UTC)
     return [
         f"{code} has been frozen since {since} and accepts no changes. Finish the move and delete the "

@@ -124,8 +124,8 @@ def _show_files(path: Path, wanted: LogFilter, most: int | None, follow: bool, a
 
 
 def _show_journal(wanted: LogFilter, most: int | None, follow: bool, as_json: bool) -> None:
-    """Print the lines of the journal that match the filters. If there are filters, read the journal without a
-    limit of lines, because only matching lines count.
+    """Print the lines of the journal that match the filters, at most the last `most` of them. With a filter, read
+    more lines than `most`, because only matching lines count.
     """
     is_filtered = bool(wanted.level or wanted.company or wanted.request)
     asked = journal.command(wanted.since, None if is_filtered else most, follow)
@@ -137,8 +137,8 @@ def _show_journal(wanted: LogFilter, most: int | None, follow: bool, as_json: bo
 def _each(lines: Iterable[str], follow: bool) -> Iterator[str | None]:
     """Yield the lines of the journal. If `follow` is True, also yield None after each line.
 
-    None marks the end of a record, so that the line is printed immediately. Therefore a record of several lines is
-    printed as several records.
+    None means that a record has ended, so the reader of this iterator prints it immediately. The price is that a
+    record of several lines is printed as several records.
     """
     for line in lines:
         yield line

@@ -1,5 +1,5 @@
-"""The check before a data folder is created in a place that has other files. wmsd asks the person at the terminal.
-A script must use `--create`.
+"""Asks the person at the terminal before a data folder is created in a place that has other files. A script must
+use `--create`.
 """
 
 import os
@@ -125,8 +125,8 @@ def _is_chosen(command_line: CommandLine, here: Path) -> bool:
 def _others(command_line: CommandLine, here: Path) -> Iterator[str]:
     """Yield the names of files in the folder that do not belong to wmsd.
 
-    Hidden files are left out, because each new home directory has some. Backups are left out, because another
-    check finds out which installation they belong to.
+    Leave out hidden files, because a new home directory has some. Also leave out folders with backups: another
+    check finds out which installation these belong to.
     """
     own = {command_line.folder.path.resolve(), *_of_settings(command_line)}
     for entry in here.iterdir():

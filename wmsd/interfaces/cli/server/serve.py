@@ -75,9 +75,9 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger("wmsd.serve")
 TURN_SECONDS = 0.0005
-"""The switch interval of the interpreter, in seconds: how long another thread may run while the event loop waits.
+"""The switch interval of Python, in seconds: how long another thread may run while the event loop waits for it.
 
-The event loop releases the interpreter lock at every system call, dozens of times in a request. With Python's
+The event loop releases Python's interpreter lock at every system call, dozens of times in a request. With Python's
 default of 5 ms, one busy thread delayed all requests.
 """
 FIRST_REQUESTS_SECONDS = 0.5
@@ -294,7 +294,7 @@ def _own_command(command_line: CommandLine, *command: str) -> list[str]:
 
 
 async def _go_on(app: web.Application) -> None:
-    """After a moment, load the pages and other parts that the first requests do not need."""
+    """Wait half a second, then load the pages and other parts that the first requests do not need."""
     await asyncio.sleep(FIRST_REQUESTS_SECONDS)
     from wmsd.interfaces.pages.kit.rendering import load_templates  # imported here, because it imports the pages
 

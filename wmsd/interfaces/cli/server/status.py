@@ -135,9 +135,9 @@ def _status(command_line: CommandLine) -> Status:
 
 
 def _of_damage(command_line: CommandLine) -> Iterator[str]:
-    """Yield a sentence if platform.db is damaged, because this damage affects every request.
+    """Yield a sentence if platform.db is damaged. This damage affects every request.
 
-    Call this only if no server runs. A running server sends an alert about the damage.
+    Call this only if no server runs. A running server itself sends an alert about the damage.
     """
     folder = command_line.folder
     if damage := damage_of(folder):
@@ -146,9 +146,9 @@ def _of_damage(command_line: CommandLine) -> Iterator[str]:
 
 
 def _of_clock(folder: DataFolder) -> Iterator[str]:
-    """Yield a sentence if the clock is wrong. A wrong clock will affect every integrator when the server runs.
+    """Yield a sentence if the clock is probably wrong. A wrong clock affects all clients when a server runs.
 
-    Call this only if no server runs. A running server reports a wrong clock itself.
+    Call this only if no server runs. A running server itself reports a wrong clock.
     """
     if found := read_platform(folder, lambda tx: clock_verdict.stored(tx, datetime.now(UTC))):
         yield f"{found.sentence} {clock_verdict.REMEDY}"
@@ -177,8 +177,8 @@ def _of_missing_files(folder: DataFolder, companies: Mapping[int, str]) -> Itera
 
 
 def _silent(folder: DataFolder, server: Serving | None) -> Serving | None:
-    """Call this if `server` has reported no metrics. Return `server` if it is running and should have reported
-    them. Otherwise return None.
+    """Return `server` if it is running, and if a server in its state and version reports metrics. Otherwise return
+    None. Call this if `server` has reported no metrics.
     """
     tells = server is not None and server.is_ready and server.lends and server.version == __version__
     return server if tells and folder.server() == server else None
@@ -237,8 +237,11 @@ def _of_recovery(folder: DataFolder, figures: ServerFigures | None, shown: dict[
 
 
 def _remembered(folder: DataFolder, count: int, is_served: bool) -> dict[str, str]:
-    """Return what the running server, or otherwise the last server, has stored: the number of open alerts, and the
-    result of the last examination.
+    """Return two stored results as lines of the output: the number of open alerts (`count`), and the result of the
+    last examination.
+
+    If `is_served` is False, no server is running. Then the line about alerts says that they are those of the last
+    server.
     """
     known = "" if is_served else f" for the last server{as_of(folder.path)}"
     shown = {"alerts": f"{count} open{known}: see wmsd alerts" if count else "none"}

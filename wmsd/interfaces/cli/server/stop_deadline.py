@@ -1,8 +1,7 @@
 """The deadline of a server's stop: after 10 seconds the process ends, even if a write has not finished.
 
-SQLite rolls back the uncommitted changes of such a write. No client has received an answer that the changes
-succeeded. The write is not interrupted earlier, because this would also roll back other writes that share its
-commit.
+SQLite rolls back the uncommitted changes of such a write, and no client has been told that they succeeded. Before
+the deadline, wmsd does not interrupt a write, because this also rolls back other writes with the same commit.
 """
 
 import logging

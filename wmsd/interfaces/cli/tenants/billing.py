@@ -27,8 +27,8 @@ def _month(context: click.Context, parameter: click.Parameter, given: str | None
 def billing_command(command_line: CommandLine, company: str, month: str | None, as_json: bool) -> None:
     """Count the events of COMPANY by month and name, for billing.
 
-    Each event counts once, in the month in which it happened (UTC), whether or not webhooks delivered it, and
-    regardless of the number of receivers and attempts. Counts are never deleted.
+    Each event counts once, in the month in which it happened (UTC). It does not matter how many webhooks deliver
+    it, and after how many attempts. Counts are never deleted.
     """
     counts = read_company(command_line, company, lambda tx: store.event_counts(tx, month))
     if as_json:

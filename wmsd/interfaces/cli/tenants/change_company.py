@@ -19,7 +19,7 @@ from wmsd.tenants.companies.schema import CompanyChanges, CompanySettingsPatch
 
 NONE: Final = "none"
 OR_INSTALLATION: Final = ("requests_per_minute", "graphql_per_minute", "quota_megabytes", "time_zone")
-"""Fields that may be empty. For an empty field, the value of the installation applies."""
+"""Fields of a company that may be empty. If one is empty, the value of the installation applies."""
 
 
 def change(command_line: CommandLine, code: str, given: Mapping[str, Any]) -> None:

@@ -45,9 +45,7 @@ email_argument = click.argument("email")
 
 
 def _abilities(_: click.Context, __: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the abilities that the values of --ability name. Each value is the name of an ability or of a set of
-    abilities.
-    """
+    """Convert the values of --ability to abilities. A value names one ability, or a set of several abilities."""
     return tuple(with_sets(names))
 
 
@@ -62,8 +60,8 @@ def user_command() -> None:
 
 
 def sign_in_methods_sentence(before: Holdings, after: Holdings) -> str:
-    """Return a sentence about what a user can no longer use to sign in, such as "No longer valid: the password, 2
-    sessions."
+    """Return a sentence that lists the user's sign-in methods that were ended, such as "No longer valid: the
+    password, 2 sessions."
     """
     parts = [
         *(["the password"] if before.password and not after.password else []),
@@ -211,8 +209,9 @@ def change_user(
 
 
 def waiting_in_words(user: Mapping[str, Any]) -> str:
-    """Return as text the new rights that do not apply until the user signs in by single sign-on or chooses a new
-    password. Return "" if there are none. `user` is a UserRecord.
+    """Return the new rights that do not apply yet, as text, or "" if there are none. `user` is a UserRecord.
+
+    They apply when the user has signed in by single sign-on or chosen a new password.
     """
     return ", ".join(
         [

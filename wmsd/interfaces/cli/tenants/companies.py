@@ -303,14 +303,14 @@ def move_company(
 ) -> None:
     """Move the company CODE to another installation, so that nothing is lost or sent twice.
 
-    The company is frozen first: it can be read, but accepts no changes. With the data folder of another
-    installation on this machine, the command imports the company there. With FILE.tar.gz, it prints what to type
-    on the other machine. Then it lists what does not move (users, tokens, sites, the company's id), and marks what
-    is done.
+    The command first freezes the company: it can be read, but accepts no changes. If --to is the data folder of
+    another installation on this machine, the command imports the company there. If --to is a FILE.tar.gz, the
+    command prints what to type on the other machine. Then the command lists what does not move (users, tokens,
+    sites, the company's id), and marks what is done.
 
-    --check shows this list again at any time. Name the same data folder as for --to. If you name the address of
-    the other installation, --check asks its API. The move deletes nothing here: when everything is done, run `wmsd
-    company delete`. To cancel the move, run `wmsd company thaw`.
+    --check shows this list again at any time. Name the same data folder as for --to, or the address of the other
+    installation. With an address, --check asks the API there. The move deletes nothing here: when everything is
+    done, run `wmsd company delete`. To cancel the move, run `wmsd company thaw`.
     """
     from wmsd.interfaces.cli.tenants import move_company as company_moving  # imported only here
 

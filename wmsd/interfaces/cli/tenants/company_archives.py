@@ -231,10 +231,10 @@ def _secret(command_line: CommandLine, file: Path, passphrase_file: Path | None)
 
 @contextmanager
 def _named(code: str) -> Iterator[None]:
-    """If the work inside the context fails because `code` is taken, raise a Problem that names `code` and the
-    option --code.
+    """If the work inside the context fails because a company with this code exists, raise a Problem. It names the
+    code and the option --code.
 
-    The user may not know the code, because the code comes from the archive.
+    The user may not know the code, because it comes from the archive.
     """
     try:
         yield
@@ -262,7 +262,7 @@ def _note_what_lacks(code: str, had: str, users: Sequence[str]) -> None:
     """Print what was not imported, and how to create it.
 
     `users` are the e-mail addresses of users who had access to the company until it was deleted here. `had` is the
-    code that the company had then, and `code` is its present code.
+    company's code at that time, and `code` is its new code.
     """
     if not users:
         note("Tokens, users and sites were not imported. Create them with wmsd token, user and site.")

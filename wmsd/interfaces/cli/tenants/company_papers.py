@@ -50,8 +50,8 @@ def company_papers_command(
 ) -> None:
     """Show and change what is printed on the documents of the company CODE: address, logo and label size.
 
-    Without options nothing is changed. Fields that are not given stay unchanged; an empty text, such as "", clears
-    a field.
+    Without options nothing is changed. Fields that are not given stay unchanged. To clear a field, give an empty
+    text: "".
     """
     if field_file is not None and no_logo:
         raise click.UsageError("Give --logo or --no-logo, not both.")

@@ -68,10 +68,10 @@ def delete_without_archive(command_line: CommandLine, code: str, as_json: bool) 
 
 
 def _ask(command_line: CommandLine, code: str, to: Path) -> None:
-    """Ask the user to type the company's code. Raise Problem if there is no such company, and ClickException if
-    the typed code is wrong. `to` is the folder for the archive.
+    """Ask the user to type the company's code. `to` is the folder for the archive.
 
-    Ask nothing if an earlier deletion was interrupted and only the company's file is left.
+    Raise Problem if there is no such company, and ClickException if the typed code is wrong. If an earlier
+    deletion was interrupted, and only the company's file is left, ask nothing.
     """
     company = command_line.run_again(lambda at: _company_with_file(at, code))
     if company is None:

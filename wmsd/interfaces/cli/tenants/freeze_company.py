@@ -37,8 +37,8 @@ def freeze(command_line: CommandLine, loan: Loan | None, code: str) -> Freeze:
 def company_freeze(command_line: CommandLine, loan: Loan | None, code: str) -> Iterator[Freeze]:
     """Freeze the company, and leave it frozen if the work inside the context succeeds.
 
-    If the work fails, end the freeze, unless the company was already frozen before. Then print whether the company
-    is still frozen.
+    If the work fails, end the freeze, and print whether the company is frozen now. A company that was frozen
+    before stays frozen.
     """
     done = freeze(command_line, loan, code)
     try:

@@ -201,7 +201,9 @@ def _make(site: Site, code: str, data: str) -> str:
 
 
 def _behind(home: Standing, code: str) -> Iterator[Tick]:
-    """Yield entries for users, tokens and sites, which cannot be checked on another machine."""
+    """Yield entries for users, tokens and sites. This command cannot check them if the other installation is on
+    another machine.
+    """
     users = [each for each in home.users if each.has_company]
     for user in users:
         yield Tick(

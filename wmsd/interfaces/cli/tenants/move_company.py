@@ -59,7 +59,9 @@ def move(command_line: CommandLine, asked: Moving) -> None:
 
 
 def check(command_line: CommandLine, asked: Moving) -> None:
-    """Print the checklist of a move. Exit with status 1 if an entry is known to be open."""
+    """Print the checklist of a move. Exit with status 1 if an entry is open. Entries that cannot be checked do not
+    count.
+    """
     command_line.find()
     if is_address(asked.target):
         if asked.token_file is None:
@@ -130,7 +132,7 @@ def _into_folder(command_line: CommandLine, asked: Moving, target: Path) -> None
 
 
 def _check_other(command_line: CommandLine, other: CommandLine) -> None:
-    """Raise StorageError if the other data folder belongs to this installation, or to a copy of it."""
+    """Raise StorageError if the folder of `other` contains this installation or a copy of it."""
     here, there = (each.read(store.installation, is_again=True) for each in (command_line, other))
     if here == there:
         raise StorageError(

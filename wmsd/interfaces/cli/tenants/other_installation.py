@@ -26,9 +26,9 @@ NOT_ALLOWED: Final = (403, 404)
 
 
 def in_folder(folder: Path, config: Path | None) -> CommandLine:
-    """Return the installation in the folder.
+    """Return the other installation, whose data folder is `folder`, as a CommandLine.
 
-    Raise StorageError if it has no data, and SettingsError if its settings are invalid.
+    Raise StorageError if the folder has no data, and SettingsError if the settings there are invalid.
     """
     layers = layers_of(config, {("server", "data"): str(folder)})
     other = CommandLine(settings_of(layers), DataFolder(folder), config, layers)

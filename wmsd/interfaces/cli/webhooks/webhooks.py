@@ -157,7 +157,9 @@ def switch_off(command_line: CommandLine, webhook: int, code: str) -> None:
 
 
 def _switch(command_line: CommandLine, webhook: int, code: str, active: bool, now: str) -> None:
-    """Switch a webhook on (`active`) or off. If this changes its state, print the sentence `now`."""
+    """Switch a webhook on if `active`, otherwise off. If the webhook was not in this state before, print the
+    sentence `now`.
+    """
 
     def write(tx: Transaction, company: Company) -> tuple[bool, Entry | None]:
         before = bool(subscription_of(tx, webhook, code)["active"])
@@ -342,10 +344,10 @@ def _send_one(tx: Transaction, webhook: int, delivery: int, code: str, dry_run: 
 
 
 async def _send_range(database: Database, chosen: DeliveryFilter, expected: int) -> int:
-    """Queue the deliveries that match `chosen`, and return their number. The progress shows `expected` as the
-    total.
+    """Queue the deliveries that match `chosen`, and return their number. `expected` is the total in the progress
+    output.
 
-    A transaction queues only some of the deliveries. So other writers, such as orders, do not wait long.
+    Each transaction queues only a part of the deliveries, so that other writers do not wait long.
     """
     after, sent, is_more = 0, 0, True
     while is_more:

@@ -39,8 +39,8 @@ async def show(
 
 
 async def begin(shown: AdminPage, at: Workplace, request: web.Request) -> web.Response:
-    """Run the operation of the page's button, such as a backup. If the operation is refused, show the page with
-    the reason.
+    """Run the operation that the page's button starts, such as a backup. If the operation is refused, show the
+    page with the reason.
     """
     sent = await browsers.form(at.person.browser)
     assert shown.begins is not None

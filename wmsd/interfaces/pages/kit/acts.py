@@ -31,7 +31,7 @@ class Act:
     says: str = ""
     done: str = ""
     goes_to: Literal["record", "list", "delivery", "receiver", "once"] = "record"
-    """The page that opens after the action. With `once`, this page is rendered from `template`, and shows the
+    """The page that opens after the action. With `once`, this page is created from `template`, and shows the
     answer only once.
     """
     template: str = ""
@@ -40,18 +40,25 @@ class Act:
     is_final: bool = False
     """True if nobody can undo the action."""
     when: tuple[str, object] | None = None
-    """A field and a value. Only records with this value have the action. If None, every record has it."""
+    """A field and a value. A record has the action only if its field has this value. If `when` is None, every
+    record has it.
+    """
     unless: tuple[str, object] | None = None
-    """A field and a value. Records with this value do not have the action. If None, every record has it."""
+    """A field and a value. A record lacks the action if its field has this value. If `unless` is None, every
+    record has it.
+    """
     chooses: tuple[str, Mapping[str, tuple[str, ...]]] | None = None
-    """The name of a choice field. For each of its values: the fields that the form shows only with this value."""
+    """The name of a choice field, and the fields that depend on it: for each choice, the fields that the form
+    shows only with this choice.
+    """
     offers: tuple[str, Callable[[], str]] | None = None
     """The field of a secret, and the function that generates the secret.
 
     The form shows the generated secret, so users need not invent one.
     """
     reads: Operation | None = None
-    """The operation that reads the values with which the form starts. If None, they come from the record, if any.
+    """The operation that reads the values with which the form starts. If None, the form starts with the values of
+    the record, or empty if there is no record.
     """
     without: frozenset[str] = frozenset()
     """The fields of the body that the form leaves out."""
@@ -64,28 +71,30 @@ class Act:
     fixed: Mapping[str, object] = field(default_factory=dict)
     """Values that are sent in addition to the form, such as the status that the action sets."""
     statuses: frozenset[str] | None = None
-    """Only documents in these statuses have the action. If None, every record has it."""
+    """A document has the action only in these statuses. If None, every record has it."""
     next_in: frozenset[str] = frozenset()
     """The statuses in which the action is the next step of the work."""
     next_if: Callable[[Mapping[str, Any]], bool] = lambda _: True
-    """An additional condition on the record for the next step, if `next_in` is not enough to decide."""
+    """A condition on the record. If it is false, the action is not the next step, even in a status of `next_in`.
+    """
     left: Callable[[Mapping[str, Any]], int] = lambda _: 0
     """A function that returns how many lines of a document still need this action."""
     is_direct: bool = False
     """True if the button runs the action directly, without a form."""
     then: tuple[str, str] | None = None
-    """The name of an action that can follow this one, and the text of an additional button.
+    """An additional button: the name of the action whose form it opens, and its text.
 
-    The button runs this action, and then opens the form of the following action.
+    The button first runs this action.
     """
     takes_packaging: bool = False
     """True if the action may also record returnable packaging."""
     takes_many: bool = False
-    """True if the action can be run for many records of a list in one step."""
+    """True if a person can run the action on many records of a list in one step."""
     undone_by: str = ""
     """The name of the action that undoes this one."""
     leads_to: str = ""
-    """If the action opens the form of another record: the address of this form, below the company's address.
+    """The address of another record's form, below the company's address. Only for an action that just opens this
+    form.
 
     `{id}` stands for the id of this record, or for several ids separated by commas.
     """
@@ -95,29 +104,35 @@ class Act:
     The form then needs no version check.
     """
     begins_empty: frozenset[str] = frozenset()
-    """The fields of rows that are empty when the form opens. The form displays the stored values next to these
-    fields.
+    """The fields of rows that are empty when the form opens. A note next to each of these fields shows its stored
+    value.
     """
     tells_when_shown: bool = False
-    """True if the body, or each of its rows, has the field `seen_at` with the time at which the page was shown."""
+    """True if the body must say when the page was shown. The body, or each of its rows, then has this time in
+    `seen_at`.
+    """
     only_if: Callable[[Mapping[str, Any]], bool] = lambda _: True
     """A condition on the record. Only records that meet it have the action."""
     shows: tuple[tuple[str, ...], Callable[[Mapping[str, Any]], bool]] | None = None
-    """Lines of the document that the form shows above the button: the fields to show, and a function that chooses
-    lines.
+    """Lines of the document that the form shows above the button. First the fields to show, then a function that
+    returns True for the lines to show.
     """
     frozen: Callable[[str], frozenset[str]] = lambda _: frozenset()
-    """A function that returns the fields that cannot change in a status. The form leaves out these fields."""
+    """A function that takes the status of a record, and returns the fields that cannot change in this status. The
+    form leaves out these fields.
+    """
     shown: Callable[[str | None], frozenset[str]] = lambda _: frozenset()
-    """A function that returns the fields of lines that the form only displays.
+    """A function that returns the fields of lines that the form displays, but that people cannot change.
 
     The argument is the status of the document, or None for a new document.
     """
     done_where: tuple[str, str] | None = None
-    """A field of the answer, and the message that replaces `done` if the field is true."""
+    """A field of the operation's answer, and a message. If the field is true, the next page shows this message
+    instead of `done`.
+    """
 
     def goes_with(self, field: str) -> tuple[str, str] | None:
-        """Return when the form shows `field`: the name of the choice field, and the value that it must have.
+        """Return the condition on which the form shows `field`: the name of the choice field, and the choice.
 
         Return None if the form always shows `field`.
         """
@@ -133,15 +148,15 @@ class Act:
         return (self.text, self.says, self.done, *further)
 
     def outcome(self, answer: Mapping[str, object]) -> str:
-        """Return a word for the outcome of the action. The address of the next page contains this word.
+        """Return a word for the outcome of the action, for the address of the next page.
 
-        `message_for` returns the message for the word.
+        `message_for` returns the message for this word.
         """
         is_other = self.done_where is not None and answer.get(self.done_where[0])
         return f"{self.name}.else" if is_other else self.name
 
     def message_for(self, outcome: str) -> str:
-        """Return the message for a word from `outcome`, or "" if the word comes from another action."""
+        """Return the message for the word `outcome`. Return "" if the word belongs to another action."""
         if self.done_where is not None and outcome == f"{self.name}.else":
             return self.done_where[1]
         return self.done if outcome == self.name else ""
@@ -151,15 +166,15 @@ class Act:
         return not self.operation.path_types and not self.leads_to
 
     def ticked(self, name: str) -> dict[str, str | bool]:
-        """Return the value of each ability field of the form. It is True if the set `name` has the ability, else
-        False.
+        """Return the values of the ability fields of the form. A field is True if the set with this `name` has the
+        ability.
         """
         found = (each.abilities for each in self.sets if each.name == name)
         return {f"abilities:{each}": each in abilities for abilities in found for each in (EVERYTHING, *ABILITIES)}
 
     def left_out(self, status: str | None) -> frozenset[str]:
-        """Return the fields of the body that the form leaves out in this status. The status of a new document is
-        None.
+        """Return the fields of the body that the form leaves out in the record's `status`. `status` is None for a
+        new document.
         """
         return self.without if status is None else self.without | self.frozen(status)
 
@@ -176,8 +191,8 @@ class Act:
 class Resource:
     """A kind of record on the pages, with its list, its page and its actions.
 
-    `listing` returns the records for a page of the list. `walking` returns them for a file. `columns` are the
-    fields in the list. The name of a reference has no `_id` here.
+    `listing` returns the records for a page of the list. `walking` returns the records for a file. `columns` are
+    the fields in the list. In `columns`, a reference such as `article_id` is named without `_id`.
     """
 
     name: str
@@ -197,24 +212,21 @@ class Resource:
     rules: Operation | None = None
     """The operation that returns the rules for a record: limits, and what they mean for this record."""
     changes: Operation | None = None
-    """The operation that lists who created a record, and who changed the record or its status. Used if the audit
-    has no such list.
+    """The operation that lists who created a record, and who changed the record or its status. Only for records
+    whose changes are not in the audit.
     """
     further: tuple[str, str, str] | None = None
     """A further page about a record: its name in addresses, its title, and its description."""
     under: tuple[tuple[str, str], ...] = ()
-    """Resources whose records are listed on the page of this record. Each has the name of the filter for this
-    record.
+    """The lists on the page of a record: the resource of each list, and the name of the filter that selects its
+    records.
 
     If the filter's name ends in `_id`, its value is the id of this record. Otherwise its value is the code.
     """
     beside: tuple[tuple[str, Operation], ...] = ()
-    """Further lists on the page of a record. Each list has a title, and an operation that takes the id of the
-    record.
-    """
+    """Further lists on the page of a record. Each has a title, and an operation that takes the record's id."""
     leads_to: tuple[str, tuple[str, ...]] | None = None
-    """For records without a page: the resource to whose list the key links, and the fields that filter this list.
-    """
+    """Only for records without a page. Their key links to the list of this resource, filtered by these fields."""
     path: tuple[str, ...] = ()
     """For documents: the normal sequence of statuses."""
     open_statuses: tuple[str, ...] = ()
@@ -222,13 +234,12 @@ class Resource:
     of_article: Operation | None = None
     """For documents: the operation that returns the quantity of an article in each document."""
     due: Due | None = None
-    """For documents: the date by which people should deal with a document."""
+    """For documents: the field with the due date, and the statuses in which a document can be late."""
     says: str = ""
     """A text above the list. It says what the records are for."""
     comes: str = ""
-    """A sentence for an empty list, if people cannot create such records on a page.
-
-    The sentence says where the records come from.
+    """A sentence that says where the records come from. An empty list shows it if people cannot create such
+    records on a page.
     """
 
     @property

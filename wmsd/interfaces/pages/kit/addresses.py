@@ -7,7 +7,7 @@ FIRST_ADMIN: Final = "/first-admin"
 DEMO: Final = "/demo"
 WELCOME: Final = "/welcome"
 PARTS: Final = {"lot_number": "lot", "serial": "serial"}
-"""The name of the page of a lot or serial, by the field that has the number of the lot or serial."""
+"""The last part of the address of the page of a lot or a serial. The key is the field that has its number."""
 NUMBER: Final = "number"
 
 

@@ -1,10 +1,11 @@
 """The request of a browser: its session cookie, and its forms, which are protected against forgery by other sites.
 
-The session cookie has SameSite=Lax. A browser sends such a cookie when a person follows a link on another site,
-but not when that site sends a form or loads a picture. Therefore no GET request may change anything. A form must
-come from a page
-of the same origin, and must contain the token of its session. The browser reports the origin in Sec-Fetch-Site or
-in Origin. If `server.public_url` is set, it is the origin of wmsd.
+The session cookie has SameSite=Lax. A browser sends this cookie when a person follows a link on another site. It
+does not send the cookie when the other site sends a form or loads a picture. Therefore no GET request may change
+anything.
+
+A form must come from a page of the same origin, and must contain the token of its session. The browser reports the
+origin in Sec-Fetch-Site or in Origin. If `server.public_url` is set, it is the origin of wmsd.
 """
 
 import hashlib
@@ -35,9 +36,10 @@ MOST_WITH_ROWS: Final = 10_000
 """The maximum number of fields of a form that has up to 1 000 lines."""
 FORM_TOKEN: Final = "form_token"
 AGAIN: Final = "again"
-"""The name of a hidden form field. A form with this field is only shown again with its values, and is not run.
+"""The name of a hidden form field. A form with this field is shown again with its values, but its action is not
+run.
 
-The reason is that its user had to sign in again.
+It is set when the user had to sign in again.
 """
 LONGEST_NEXT: Final = 500
 
@@ -201,7 +203,7 @@ def page_of_form(browser: Browser) -> str:
 def own_path(text: str, otherwise: str) -> str:
     """Return `text` if it is a path of this server. Return `otherwise` if it is not.
 
-    A redirect to such a text could lead to another site.
+    Use this before a redirect: other texts could lead to another site.
     """
     is_path = text.startswith("/") and not text.startswith(("//", "/\\")) and len(text) <= LONGEST_NEXT
     return text if is_path and text.isascii() and text.isprintable() else otherwise

@@ -34,7 +34,8 @@ async def changes_of(at: Workplace, resource: Resource, record_id: int) -> Mappi
 
 
 def _values(name: str, change: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield the values of the field `name` before and after a change, each in a dict with the field's name.
+    """Yield the value of the field `name` before a change, and its value after the change. Each is a dict with
+    this field.
 
     If a value is a list of lines, yield the lines instead.
     """

@@ -1,7 +1,7 @@
 """Actions on documents. This file declares the moves, which change the status of a document.
 
-The kind of document determines the fields of the forms. If another move can undo a move, its button runs it at
-once. Otherwise a page first asks the person.
+The kind of document determines the fields of the forms. If a later move can undo a move, the button runs the move
+immediately. Otherwise a page first asks the person to confirm the move.
 """
 
 from collections.abc import Mapping
@@ -26,7 +26,8 @@ PACKAGING: Final = "packaging"
 class Move(NamedTuple):
     """A change of a document's status, from one of `statuses` to the status `to`.
 
-    `done` is the message after the change. `says` is the text above the button on the page that asks first.
+    `done` is the message after the change. `says` is the text above the button on the page that asks for
+    confirmation.
     """
 
     name: str
@@ -58,10 +59,10 @@ class Link(NamedTuple):
 class Work(NamedTuple):
     """The work on one kind of document: its statuses, moves and further actions.
 
-    `path` is the normal sequence of statuses. `later` lists the fields of lines that can still change when other
-    fields of lines are fixed. `leading` lists the fields that most people fill in. `then` is the move that usually
-    follows the creation of a document, and the text of its button. `acts` are actions that only this kind of
-    document has.
+    `path` is the normal sequence of statuses. `later` lists the fields of lines that can still change after the
+    other fields of lines are fixed. `leading` lists the fields that most people fill in. `then` is the move that
+    usually follows the creation of a document, and the text of its button. `acts` are actions that only this kind
+    of document has.
     """
 
     path: tuple[str, ...]
@@ -301,9 +302,9 @@ def _changes_later(kind: DocumentKind, status: str) -> bool:
 
 
 def _shown(kind: DocumentKind, status: str | None) -> frozenset[str]:
-    """Return the fields of lines that the form only displays.
+    """Return the fields of lines that the form displays, but that people cannot change.
 
-    They are only in answers, or they cannot change any more in this status.
+    Some of these fields are only in answers. The others cannot change any more in this status.
     """
     lines = kind.table.lines
     (line,) = get_args(kind.table.body.model_fields[lines].annotation)

@@ -60,7 +60,7 @@ class Field:
     name: str
     kind: Kind
     of: tuple["Field", ...] = ()
-    """For an object or a list: the fields of the object, or of each object in the list."""
+    """For a field that is an object or a list of objects: the fields of the object."""
     choices: tuple[str, ...] = ()
     """The only values that the field can have."""
 

@@ -31,15 +31,17 @@ NO_FORM_FOR: Final = frozenset({"after"})
 
 
 FOUND: Final = {kind.name: kind for kind in RECORDS}
-"""The kinds of records that people can find by a part of a text. The key is the name of their list."""
+"""The kinds of records that people can find by typing a part of a text. The key is the name of the list of these
+records.
+"""
 OF_STOCK: Final = {"article_code": ("stock", "code")}
 MOST_OF_PART: Final = 255
 
 
 def parts_of(resource: Resource) -> Mapping[str, tuple[str, str]]:
-    """Return the filters in which people can type a part of a text.
+    """Return the filters of a list in which a part of a text is enough. The key is the name of the filter.
 
-    For each filter, the value is the kind of record, and the field in which to search.
+    The value says where wmsd searches for the typed text: in which kind of record, and in which field.
     """
     if resource.name == "stock":
         return OF_STOCK
@@ -94,9 +96,9 @@ def _filter(model: type[BaseModel], name: str, schema: Mapping[str, Any]) -> For
 class Asked:
     """The query for a list, as read from the address of the page.
 
-    `errors` has sentences for each invalid filter. `within` has the ids of the records that contain all typed
-    parts of texts, or None if nobody typed such a part. `is_cut` is True if `within` is incomplete. Then too many
-    records match, or the search index is damaged (`is_damaged`).
+    `errors` has sentences for each invalid filter. If a person typed parts of texts, `within` has the ids of the
+    records that contain all of them. Otherwise it is None. `is_cut` is True if `within` is incomplete. The reason
+    is that too many records match, or that the search index is damaged (`is_damaged`).
     """
 
     query: dict[str, str]

@@ -41,7 +41,7 @@ separator.
 TYPED: Final = frozenset({"string", "number", "integer"})
 """The JSON types of fields in which people type.
 
-Such a field must not be empty, unless it accepts null or has a default.
+Such a field must not be empty if it accepts no null and has no default.
 """
 HIDDEN: Final = frozenset({"id", "po_item_id"})
 """The fields of a line that the form hides. They contain the id of the line or of its item."""
@@ -76,9 +76,8 @@ class FormField(NamedTuple):
     """For a `rows` field, such as the lines of an order: the fields of each row."""
 
     def __hash__(self) -> int:
-        """Return a hash of the field's name and kind.
-
-        The fields of rows are left out, because hashing them takes longer than the cache of `row_of` saves.
+        """Return a hash of the field's name and kind. It ignores the fields of rows, because hashing them takes
+        too long.
         """
         return hash((self.name, self.asks))
 
@@ -98,27 +97,31 @@ class FormField(NamedTuple):
 
     @property
     def parameter(self) -> str:
-        """The name of the field in the body. If people type a code, the body has the id of the record instead."""
+        """The name of the field in the body. If people type a code in the field, the body has the record's id
+        instead, so this name ends in `_id`.
+        """
         return f"{self.name}_id" if self.asks == "code" else self.name
 
     @property
     def takes_rows(self) -> bool:
-        """True if people can add rows. They cannot if each row belongs to something that exists, such as an item
-        of an order.
+        """True if people can add rows. They cannot if the rows are given, such as one row for each item of an
+        order.
         """
         return all(each.asks != "shown" for each in self.of if each.name in IDENTIFIES)
 
     @property
     def opens_a_receiver(self) -> bool:
-        """True if the typed text may be a secret of a receiver.
+        """True if the typed text may contain a secret with which others can send to a receiver.
 
-        Headers may contain such a secret. For some receivers, only the address is secret.
+        Headers may contain such a secret. For some receivers, the address itself is secret.
         """
         return self.asks == "pairs" or self.name == ADDRESS
 
     @property
     def is_kept(self) -> bool:
-        """True if the form may show the typed text again after the user had to sign in again."""
+        """True if the form may show the typed text again when the user had to sign in again. It must not show
+        secrets.
+        """
         return self.own_name not in SECRETS and not self.opens_a_receiver
 
     def shown(self, typed: "Typed") -> str:
@@ -181,7 +184,7 @@ def _fields(
 def _required(schema: Mapping[str, Any]) -> frozenset[str]:
     """Return the fields that must not be empty in the form.
 
-    This is also true in the form for a change, although the operation does not need them in a change.
+    In a change, the operation accepts a body without these fields. But a person must not empty them.
     """
     typed = {name: each for name, each in schema["properties"].items() if each.get("type") in TYPED}
     return frozenset({*schema.get("required", ()), *(name for name in typed if "default" not in typed[name])})

@@ -86,7 +86,8 @@ def typed_in(fields: Iterable[FormField], sent: Mapping[str, str]) -> Typed:
     """Return the values that a person typed.
 
     Line ends become line feeds, and dates become ISO dates. A row without input is left out, and the next rows
-    move up. But if such a row belongs to an existing line, it moves to the end. So people can still fill it in.
+    move up. An empty row of an existing line is not left out. It moves to the end, where people can still fill it
+    in.
     """
     typed: Typed = {}
     for field in fields:
@@ -141,9 +142,9 @@ async def document_of(
 ) -> tuple[dict[str, object], dict[str, list[str]]]:
     """Return the body for the operation, and the errors of fields whose text is invalid.
 
-    In the body, an invalid field has a value that no operation accepts. So the operation refuses the body, and
-    also reports its other errors. `is_change` is True if the body changes a record. Then the body has null for an
-    emptied field, and a required field must not be empty.
+    In the body, an invalid field gets a value that no operation accepts. So the operation refuses the body, and
+    also reports its other errors. `is_change` is True if the body changes a record. In a change, the body has null
+    for an emptied field, and an emptied required field is an error.
     """
     document: dict[str, object] = {}
     errors: dict[str, list[str]] = {}
@@ -286,7 +287,7 @@ def _put(document: dict[str, Any], name: str, value: object) -> None:
 def errors_by_field(
     fields: Iterable[FormField], typed: Typed, errors: Mapping[str, list[str]]
 ) -> tuple[dict[str, list[str]], list[str]]:
-    """Return the errors of each field of the form, and a list with all other errors as sentences.
+    """Return two results: the errors of each field of the form, and a list with all other errors as sentences.
 
     The errors of a whole row are shown at its first field.
     """
@@ -323,9 +324,9 @@ def _in_words(path: str) -> str:
 
 
 def _names_of_rows(field: FormField, count: int) -> Iterator[tuple[str, str]]:
-    """Yield the paths whose errors are shown at the first visible field of a row. Each path comes with this field.
+    """Yield two kinds of paths for each row: the path of the row itself, and the paths of its hidden fields.
 
-    They are the path of the whole row, and the paths of its hidden fields.
+    Each path comes with the first visible field of the row. The errors of the path are shown at this field.
     """
     for number in range(count):
         row = row_of(field, number)

@@ -55,7 +55,7 @@ class Place(NamedTuple):
     name: str
     address: str
     resources: tuple[tuple[str, str], ...]
-    """The name and the title of each of these kinds of records."""
+    """The name and the title of each kind of record that the person may see."""
     others: tuple[Link, ...]
     has_more: bool
 
@@ -100,7 +100,10 @@ def _of_place(place: Place | None, here: str, language: str) -> str:
 
 
 def _others(place: Place, here: str) -> str:
-    """Return the HTML with links to the list `here` of other companies. A person then need not use Today."""
+    """Return the HTML with links to the list `here` of other companies.
+
+    With these links, a person can change the company without opening the page Today.
+    """
     if not place.others:
         return ""
     links = [*place.others]

@@ -66,7 +66,7 @@ class Sent(TypedDict, total=False):
 
 
 class SignedOut(web.HTTPSeeOther):
-    """A redirect to the sign-in page, for a browser without a valid session."""
+    """Redirects a browser without a valid session to the sign-in page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ class Person:
 
 PERSON = web.RequestKey("person", Person)
 COUNTED = web.RequestKey("counted", list[str])
-"""The rate limit windows in which this request was counted, by their keys.
+"""The keys of the rate limit windows in which this request was counted.
 
 Writes have a separate limit. So the first write of the request removes these counts.
 """

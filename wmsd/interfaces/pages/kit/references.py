@@ -20,7 +20,7 @@ from wmsd.warehouse.document_kinds import DOCUMENTS
 from wmsd.warehouse.documents.kind import DocumentKind
 
 BY_MOVEMENT: Final = {movement: kind for kind in DOCUMENTS for movement in kind.movements}
-"""The kind of document that creates each kind of movement."""
+"""For each kind of stock movement: the kind of document that causes it."""
 BY_ENTITY: Final = {kind.table.entity: kind for kind in DOCUMENTS}
 AT_ONCE: Final = 20
 """The maximum number of documents in one query. A document can have a thousand lines, and the size of an answer is
@@ -32,7 +32,7 @@ Key = tuple[str, int]
 Referred = Mapping[tuple[str, int], Mapping[str, Any]]
 """The records to which fields refer. The key is the name of the field and the id of the record.
 
-For the document that caused a record, the key is the kind and the id of the document.
+A record may also refer to the document that caused it. Its key is then the kind and the id of this document.
 """
 NESTED: Final = ("table", "facts")
 LONGEST_CODE: Final = 64
@@ -65,7 +65,9 @@ class NamedDocument:
 
     @property
     def alone(self) -> str:
-        """The text for the document if the text around it does not name the kind of the document."""
+        """The text for a place that does not say which kind of document it is. If the text is an id, it begins
+        with the kind.
+        """
         return self.text if self.address else f"{_(self.noun)} {self.text}"
 
 
@@ -158,8 +160,8 @@ def address_of(at: Workplace, entity: str, entity_id: int) -> str | None:
 async def records_of(at: Workplace, typed: str) -> str | None:
     """Return the value for the record filter in the log of a webhook, such as `article:17,stock:3`.
 
-    `typed` is a code or an id. For a code, the value has all records with the code. If there are none, it has the
-    id. Return None if `typed` is neither.
+    `typed` is a code or an id. If records have this code, return all of these records. Otherwise read `typed` as
+    an id. Return None if it is not an id.
     """
     found = []
     if len(typed) <= LONGEST_CODE:

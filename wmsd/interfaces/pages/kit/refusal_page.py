@@ -107,9 +107,9 @@ def _next_of(problem: Problem, closed: CompanyWorkplace | None) -> str:
 
 
 def _closed(problem: Problem, person: Person | None, at: Workplace | None) -> CompanyWorkplace | None:
-    """Return the company if a module of the company is off and the person, a platform admin, can switch it on.
+    """Return the company if one of its modules is off and the person can switch it on. Otherwise return None.
 
-    Otherwise return None. A platform admin has all rights. So for an admin, the status 403 means that a module is
+    This person must be a platform admin. A platform admin has all rights. So the status 403 means that a module is
     off, unless the form itself was refused.
     """
     if problem.status != 403 or isinstance(problem, FormOfAnotherOrigin | FormOfAnotherSession):
@@ -121,7 +121,7 @@ def _closed(problem: Problem, person: Person | None, at: Workplace | None) -> Co
 async def failed(door: PageClient, request: web.Request, problem: Problem) -> web.Response:
     """Return the page of a failure.
 
-    If this page cannot be created either, return a page that needs no template and no catalogue.
+    If this page cannot be created either, return a simple page that is built without templates and translations.
     """
     try:
         return await refusal_page(door, request, problem)

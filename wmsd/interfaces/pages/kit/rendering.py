@@ -94,7 +94,8 @@ def _environment() -> "Environment":
 
 
 def _context_class() -> "type[Context]":
-    """Return the class for Jinja's contexts of pages. `_empty` clears each context after its page is rendered.
+    """Return a class for the contexts in which Jinja renders pages. `_empty` clears each context after its page is
+    rendered.
 
     Jinja's contexts and macros refer to each other. A context that is not cleared keeps the values of its page,
     such as the request, in memory until a garbage collection.
@@ -121,8 +122,8 @@ def _empty(contexts: "list[Context]") -> None:
 def _when_shown(filter_: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a filter so that it runs each time a page is rendered.
 
-    If a filter is applied to a constant, Jinja runs it only once, in the language of the first reader. Only a
-    filter that takes the context runs each time.
+    Without this, Jinja runs a filter of a constant only once, in the language of the first reader. Jinja runs a
+    filter each time only if the filter takes the context.
     """
     from jinja2 import pass_context
 
@@ -152,7 +153,7 @@ def _with_values(text: str, **values: Any) -> "Markup":
 
 
 def _typed(text: Text) -> Text:
-    """Return the text. Commands in it are completed for the reader of the page (see `Person.complete`).
+    """Return the text. The commands in it are completed for the reader of the page (see `Person.complete`).
 
     If the text is HTML, the result is HTML too.
     """

@@ -1,7 +1,8 @@
 """Registers pages. Defines how the rate limit counts public pages, and how a page shows a refusal.
 
 The rate limit counts signed-in people by session, so that other people at the same address cannot block them. It
-counts other visitors by address and by kind of page. So a visitor who reads the guide can still sign in.
+counts other visitors by address and by kind of page. So a visitor who has read many pages of the guide can still
+sign in.
 """
 
 from functools import partial
@@ -75,8 +76,9 @@ async def _in_words(
 ) -> web.StreamResponse:
     """Run `handler` in the visitor's language and time zone. If the request is refused, answer with a page.
 
-    At first, the language is that of the browser, and the time zone that of the installation. They change when the
-    handler finds the person or the company. If the handler fails, a browser that reads pages gets a page too.
+    At first, the language is that of the browser, and the time zone that of the installation. Both can change when
+    the handler finds the person or the company. If the handler fails, a client that accepts HTML gets an error
+    page too.
     """
     language.current.set(language.of_browser(request.headers.get("Accept-Language", "")))
     zone.begin(door.time_zone, door.now)
@@ -110,7 +112,9 @@ async def _refuse_method(possible: list[str], request: web.Request) -> web.Strea
 
 
 async def _refuse_address(request: web.Request) -> web.StreamResponse:
-    """Refuse an unknown address. Only a browser that reads pages gets a page. Icon requests get no page."""
+    """Refuse an unknown address. Only a client that accepts HTML gets an error page. A request for an icon gets no
+    page.
+    """
     if reads_pages(request):
         raise not_found("page")
     return address_refused(request)

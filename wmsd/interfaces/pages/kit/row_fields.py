@@ -54,9 +54,9 @@ def row_fields(
 
 
 def _has_column(fields: Sequence[FormField], form: RowForm) -> bool:
-    """Return True if the table has a column for these fields. `fields` has the field of each row in the column.
+    """Return True if the table has this column. `fields` are the cells of the column, one for each row.
 
-    If people cannot type in the column, the table has the column only if a row has a value.
+    If people cannot type in the column, the table has the column only if a cell has a value.
     """
     if not fields or fields[0].asks == "hidden":
         return False
@@ -119,8 +119,8 @@ def _control(field: FormField, form: RowForm) -> str:
 
 
 def _listed(field: FormField) -> str:
-    """Return the HTML attribute that connects an input with the list of all codes. Only a short list is in the
-    form.
+    """Return the HTML attribute that connects an input with the list of suggested codes. The form has this list
+    only if it is short.
     """
     return f'list="{field.own_name}-list"'
 

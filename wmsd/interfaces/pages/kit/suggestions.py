@@ -1,5 +1,5 @@
-"""The suggestions for fields in which people type a code. They are all codes that the person may see, if they are
-few.
+"""The suggestions for fields in which people type a code: all codes that the person may see. If there are too many
+codes, the field has no suggestions.
 
 If there is only one warehouse or client, a new form already contains its code.
 """
@@ -35,9 +35,10 @@ ACTIVE: Final = "active"
 
 
 async def only_choices(at: Workplace, fields: Iterable[FormField]) -> Typed:
-    """Return values for the required fields of a new form in which only one record can be chosen.
+    """Return the values of required fields that a new form can fill in, because only one active record can be
+    chosen.
 
-    The value is the code of this record, which is the only active one.
+    The value of such a field is the code of this record.
     """
     asked = [field for field in fields if field.is_required and field.asks == "code" and field.name in FILLED_IN]
     found = {field.name: await _only(at, FROM[field.name][0]) for field in asked}

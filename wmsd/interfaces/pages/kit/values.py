@@ -46,7 +46,7 @@ PARTS_NAMED: Final = {"lot_number": "lot_number", "serials": "serial", "serial_d
 """The fields of lines that contain lots or serials. The value is the field that `of_part` needs for the address.
 """
 Show = Callable[[Any], str]
-"""A function that returns the HTML of a value. Its argument is neither None nor an empty list."""
+"""A function that returns the HTML of a value. It is never called with None or an empty list."""
 
 
 def value_html(field: Field, value: Any, referred: Referred, at: Workplace) -> Markup:
@@ -71,8 +71,8 @@ def rows(
 ) -> Markup:
     """Return the rows of a list. If `has_ticks` is True, each row has a checkbox for the form `bulk`.
 
-    The key of a record links to its page, or to another list with only the record's entries. On a phone, the cells
-    of a row are below each other, with headings.
+    The key of a record links to the page of the record. If there is no such page, the key links to another list
+    that shows only entries about the record. On a phone, the cells of a row are below each other, with headings.
     """
     if resource.one is not None:
         begin = f"{at.address}/{resource.name}/"
@@ -94,9 +94,10 @@ def rows(
 
 
 def _narrowed(record: Mapping[str, Any], names: Iterable[str], referred: Referred) -> str:
-    """Return the query of a list that shows only entries of this record. `names` are the fields for the filters.
+    """Return the query for a list that shows only entries about this record. `names` are the fields of the record
+    that become filters.
 
-    If a field refers to a record in `referred`, the query has its code instead of its id.
+    If a field refers to a record in `referred`, the query has the code of that record instead of the id.
     """
     sent = {}
     for name in names:
@@ -111,7 +112,9 @@ def _narrowed(record: Mapping[str, Any], names: Iterable[str], referred: Referre
 def lines(
     fields: Iterable[Field], records: Iterable[Mapping[str, Any]], referred: Referred, at: Workplace
 ) -> Markup:
-    """Return the rows of a table field. Keys are no links, and quantities have their units."""
+    """Return the rows of a table in a record, such as the lines of an order. Keys are not links, and quantities
+    have their units.
+    """
     return _body(fields, records, referred, at, has_units=True)
 
 
@@ -125,7 +128,9 @@ class Column(NamedTuple):
     show: Show
     leads_to: LeadsTo | None
     of_record: Callable[[Mapping[str, Any]], str] | None
-    """Only if the HTML of a field depends on other fields of the record: the function that returns it."""
+    """A function that returns the HTML of the field from the whole record. None if the HTML depends only on the
+    field's value.
+    """
 
 
 def _body(
@@ -310,7 +315,10 @@ def _part(field: Field, at: Workplace) -> Callable[[Mapping[str, Any]], str] | N
 def _of_record(
     field: Field, referred: Referred, at: Workplace, has_units: bool
 ) -> Callable[[Mapping[str, Any]], str] | None:
-    """Return a function for a field whose HTML depends on other fields, or None for other fields."""
+    """Return a function that creates the HTML of this field from the whole record.
+
+    Return None if the HTML depends only on the field's value.
+    """
     if field.kind == "document":
         return _document(referred)
     if has_units and field.name in QUANTITIES:
@@ -346,7 +354,8 @@ def _plain_number(value: Decimal) -> str:
 def _document(referred: Referred) -> Callable[[Mapping[str, Any]], str]:
     """Return a function that shows the document that caused a record.
 
-    If the document has no page, or if the person may not read it, the function shows its kind and its id.
+    Some documents have no page, or the person may not read them. For these, the function shows the kind and the
+    id.
     """
 
     def show(record: Mapping[str, Any]) -> str:

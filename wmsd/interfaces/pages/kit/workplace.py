@@ -37,7 +37,7 @@ class Workplace(ABC):
     code: str
 
     ALL: ClassVar[tuple[Resource, ...]]
-    """All resources of such workplaces, including resources that the person may not read."""
+    """All resources of workplaces of this class, including resources that the person may not read."""
 
     @property
     @abstractmethod
@@ -47,11 +47,13 @@ class Workplace(ABC):
     @property
     @abstractmethod
     def permissions(self) -> Permissions:
-        """The permissions of the person in this workplace. Each operation checks them again."""
+        """The permissions of the person in this workplace. Pages use them to hide actions; each operation checks
+        them again.
+        """
 
     @property
     def zone(self) -> ZoneInfo:
-        """The time zone for the beginning and end of days in this workplace. It is the same for every reader."""
+        """The time zone in which days begin and end in this workplace. It is the same for every reader."""
         return self.door.time_zone
 
     @property
@@ -95,8 +97,8 @@ class Workplace(ABC):
     def opens(self, name: str, is_of_person: bool = False) -> str:
         """Return a text that says what an ability or a module allows. Return "" if its name says the same.
 
-        `is_of_person` is True in the form for the abilities of a user. It also has abilities that are not in
-        force.
+        In the form for the abilities of a user, `is_of_person` is True. This form also offers abilities that are
+        not in force.
         """
         return words.opens(name, ABILITIES if is_of_person else self.door.abilities)
 

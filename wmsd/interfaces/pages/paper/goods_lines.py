@@ -11,7 +11,7 @@ from wmsd.warehouse.sales_orders.kind import SALES_ORDERS
 ARTICLE: Final = "article_id"
 WAREHOUSE: Final = "warehouse_id"
 QUANTITIES: Final = (("quantity_um3pl", "unit_3pl"), ("quantity", "unit"))
-"""The fields with the quantities of a line. Each comes with the field of the article that has its unit.
+"""Pairs of fields: a quantity of the line, and the field of the article that has the unit of this quantity.
 
 The quantity in 3PL units comes first.
 """
@@ -22,19 +22,18 @@ SERIALS: Final = ("serials", "serial_data")
 
 class GoodsLine(NamedTuple):
     article: Mapping[str, Any]
-    """All fields of the article that the person may read; at least its code."""
+    """All fields of the article, if the person may read articles. Otherwise only its code."""
     warehouse: Mapping[str, Any] | None
     amounts: Sequence[tuple[Decimal | int, str]]
-    """The quantities of the line, each with its unit. The quantity in 3PL units comes before that in the article's
-    unit.
+    """The quantities of the line, each with its unit: first in 3PL units, then in the article's own unit.
 
-    A line may have only one of them.
+    A line may have only one of the two.
     """
     lot: str
     serials: Sequence[str]
     disposition: str
     own_unit: str
-    """The unit of the article, which is not the 3PL unit."""
+    """The article's own unit, not its 3PL unit."""
     expected: Decimal | int | None
 
     @property
@@ -58,9 +57,10 @@ def goods_lines(record: Mapping[str, Any], lines: str, referred: Referred) -> li
 def with_loaded(
     lines: Sequence[GoodsLine], record: Mapping[str, Any], loaded: Sequence[Mapping[str, Any]]
 ) -> list[GoodsLine]:
-    """Return the lines of a sales order on paper. If lots or serials were loaded for a line, the result has these.
+    """Return the lines of a sales order for paper, with the lots and serials that were loaded. A line without
+    loaded lots or serials does not change.
 
-    `record` is the order, and `loaded` has the loaded goods by line, lot and serial.
+    `record` is the order. `loaded` has the loaded goods by line, lot and serial.
     """
     by_line: dict[int, dict[str, list[Mapping[str, Any]]]] = {}
     for each in loaded:
@@ -71,9 +71,9 @@ def with_loaded(
 
 
 def _by_lot(line: GoodsLine, lots: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[GoodsLine]:
-    """Return one line for each loaded lot. `lots` has the loaded goods by lot.
+    """Split `line` into one line for each loaded lot. `lots` has the loaded goods by lot.
 
-    Return only `line` if no lots or serials were loaded.
+    If `lots` is empty, return only `line`.
     """
     if not lots:
         return [line]

@@ -53,7 +53,7 @@ class TooMany(Exception):
 
 
 def within_bounds(names: Collection[str]) -> Collection[str]:
-    """Return `names` unchanged. Raise TooMany if a page cannot have a label for each of them."""
+    """Return `names` unchanged. Raise TooMany if one page cannot hold a label for each name."""
     if len(names) > MOST_LABELS:
         raise TooMany(len(names))
     return names

@@ -28,10 +28,10 @@ BROWSERS: Final = (
     ("Chrome/", "Chrome"),
     ("Safari/", "Safari"),
 )
-"""The marks of browsers in User-Agent headers, and their names.
+"""A list of browsers: the mark in the User-Agent header, and the name of the browser.
 
-The first mark of this list that a header contains decides. Edge comes before Chrome, for example, because Edge
-also sends the mark of Chrome.
+The first mark that a header contains decides. So Edge comes before Chrome, because Edge also sends the mark of
+Chrome.
 """
 SYSTEMS: Final = (
     ("Android", "Android"),
@@ -124,9 +124,9 @@ async def end(at: Workplace, request: web.Request) -> web.Response:
 
 
 def _changed(query: Mapping[str, str]) -> dict[str, str] | None:
-    """Return how many sessions and tokens a change of the password has ended.
+    """Return how many sessions and tokens were ended by the change of the password.
 
-    After a change, the address of the page contains these numbers. Return None if it does not.
+    After the change, the address of the page contains these numbers. Return None if it does not contain them.
     """
     if query.get(DONE) != CHANGED:
         return None

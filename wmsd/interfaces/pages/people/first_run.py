@@ -146,8 +146,8 @@ async def _steps(
 
 
 async def _first(door: PageClient, browser: Browser, listing: Operation, company_id: int) -> Any:
-    """Return the first record that the operation `listing` finds. Return None if there is none or the person may
-    not read it.
+    """Return the first record of the list that `listing` returns. Return None if the list is empty or the person
+    may not read it.
     """
     listed = await door.ask(browser, listing, str(company_id), query={"per_page": "1"})
     return next(iter(listed.body["data"]), None) if listed.is_good else None

@@ -30,9 +30,11 @@ A field of the type `email` would accept only ASCII letters before the @.
 STAY = "stay"
 """The checkbox with which a person stays signed in after the browser is closed."""
 GO_ON: Final = "go_on"
-"""The button that a person presses here after a sign-in in another tab, for example through a provider."""
+"""The button with which a person continues in this tab after signing in in another tab, for example through a
+provider.
+"""
 OF: Final = "of"
-"""A hidden field with the id of a user. This user has filled in the form that was sent too late."""
+"""A hidden field of the sign-in page. It has the id of the user who filled in the form that was sent too late."""
 IN_ANOTHER_TAB: Final = f"{SIGN_IN}?done=tab"
 """The page after a sign-in in another tab. It tells the person to go back to the first tab, which has the form."""
 NOT_YET: Final = "You are not signed in yet. Sign in here or in another tab, then continue."
@@ -44,7 +46,7 @@ class GoingOn(NamedTuple):
     """The page to which a person goes after signing in.
 
     If a form was sent after its session had ended, `carried` has its fields. `user_id` is the user of the session
-    that the browser had before.
+    whose cookie the browser has sent.
     """
 
     path: str
@@ -54,7 +56,9 @@ class GoingOn(NamedTuple):
     stays: bool = False
     """True if the person stays signed in after the browser is closed."""
     form_of: str = ""
-    """The id of the user who filled in the form, as a hidden field of the sign-in page has sent it."""
+    """The id of the user who filled in the form that was sent too late. It comes from a hidden field of the
+    sign-in page.
+    """
 
 
 async def show(door: PageClient, request: web.Request) -> web.Response:
@@ -112,10 +116,11 @@ async def second_step(door: PageClient, request: web.Request) -> web.Response:
 
 
 async def _sent(door: PageClient, request: web.Request) -> tuple[Browser, dict[str, str], GoingOn]:
-    """Return the browser, the form that it has sent from a sign-in page, and where the person continues.
+    """Return the browser, the form that it has sent from a sign-in page, and the page to which the person goes
+    next.
 
-    The form may carry the fields of another form if the browser has the secret of a known session. Other browsers
-    can send only small forms. Raise Problem if the form is refused.
+    The form may contain the fields of another form if the browser has the secret of a known session. Other
+    browsers can send only small forms. Raise Problem if the form is refused.
     """
     user_id = await door.user_of(door.browser(request).secret)
     browser, sent = await door.sent_form(request, PLAIN if user_id is None else WITH_ANOTHER)
@@ -153,10 +158,11 @@ def _leading_on(path: str, way: GoingOn) -> web.Response:
 
 
 async def _go_on(door: PageClient, browser: Browser, way: GoingOn) -> web.Response:
-    """Continue in this tab, which has the form, after a sign-in in another tab.
+    """Continue in this tab after the person has signed in in another tab. This tab still has the form that was
+    sent too late.
 
-    If nobody is signed in yet, show the sign-in page again. A provider redirects the browser to wmsd without the
-    form, so a sign-in through a provider needs another tab.
+    If nobody is signed in yet, show the sign-in page again. A person who signs in through a provider needs another
+    tab, because the provider's redirect would lose the form.
     """
     known = await door.ask(browser, profile_actions.get_profile, is_counted=True)
     if not known.is_good:

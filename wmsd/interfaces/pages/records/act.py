@@ -154,8 +154,8 @@ def _bounds(fields: Sequence[FormField]) -> browsers.Bounds:
 
 
 def _goes_along(sent: Mapping[str, str]) -> dict[str, str]:
-    """Return the hidden values that a form sends again: its idempotency key, the version of the record, and
-    `seen_at`.
+    """Return the hidden values that the form contains when it is shown again: its idempotency key, the version of
+    the record, and `seen_at`.
     """
     return {name: sent[name] for name in (KEY, IF_MATCH, SEEN_AT) if sent.get(name)}
 
@@ -163,8 +163,8 @@ def _goes_along(sent: Mapping[str, str]) -> dict[str, str]:
 def _with_moment(
     act: Act, fields: Sequence[FormField], document: dict[str, Any], moment: str
 ) -> dict[str, object]:
-    """Return the body with `moment`, the time at which the page was shown. It is in the body or in each of its
-    rows.
+    """Add `moment`, the time at which the page was shown, to the body. If the body has rows, add it to each row
+    instead.
 
     If the action does not need the time, return the body unchanged.
     """
@@ -181,7 +181,7 @@ def _emptied(act: Act, typed: Typed) -> Typed:
 
 
 def _beside(act: Act, record: Answer | None, typed: Typed) -> dict[str, str]:
-    """Return notes for the fields that start empty. A note says which value is stored for its field."""
+    """Return notes for the fields that are empty when the form opens. A note shows the stored value of a field."""
     lines = {} if record is None else record.body
     notes = {}
     for name, value in typed.items():
@@ -202,9 +202,10 @@ async def _with_more_rows(
     hidden: Mapping[str, str],
     field: str,
 ) -> web.Response:
-    """Return the form again, with more rows in the field `field`.
+    """Show the form again, with more rows in the field `field`.
 
-    These rows are empty, or come from the document whose code the person has typed.
+    The new rows are empty. But if all rows must belong to a document, they are replaced by the rows of the
+    document whose code was typed.
     """
     rows = next((each for each in fields_of(at, act, record) if each.name == field), None)
     if rows is None or rows.takes_rows or resource.name not in SOURCES:
@@ -219,7 +220,9 @@ async def _with_more_rows(
 
 
 def _wrong(errors: Mapping[str, Sequence[str]]) -> Answer:
-    """Return a refusal with the errors of a form. They were found before an operation ran."""
+    """Return a refusal that shows `errors` in the form. Use this for errors that wmsd finds without running the
+    operation.
+    """
     return Answer(INVALID, {"message": _("Correct the marked fields."), "errors": errors})
 
 
@@ -298,7 +301,8 @@ def _joined(of_lines: Mapping[str, str], others: Mapping[str, str]) -> dict[str,
 
 
 def _saved(at: Workplace, resource: Resource, refusal: Mapping[str, Any]) -> str:
-    """Return the address of the record or list that was saved when this form was sent before.
+    """If this form was already sent before, return the address of the record that it has saved. If this record is
+    not known, return the address of the list.
 
     Return "" if the form was not sent before.
     """

@@ -42,7 +42,7 @@ def offered_secret(act: Act) -> Typed:
 
 
 def without_offer(act: Act, typed: Typed) -> Typed:
-    """Return the typed values. If the chosen values need no secret, replace the secret from the form by ""."""
+    """Return the typed values. If the choices in the form need no secret, replace the generated secret by ""."""
     goes_with = None if act.offers is None else act.goes_with(act.offers[0])
     if act.offers is None or goes_with is None or typed.get(goes_with[0]) == goes_with[1]:
         return typed
@@ -50,8 +50,8 @@ def without_offer(act: Act, typed: Typed) -> Typed:
 
 
 def row_count(field: FormField, typed: Typed, more: str) -> int:
-    """Return the number of rows to show. `more` is the name of the field for which the person wants more rows, or
-    "".
+    """Return the number of rows to show for `field`. `more` is the name of the field for which the person wants
+    more rows, or "".
     """
     typed_rows = rows_in(field, typed)
     empty = 0 if not field.takes_rows else EMPTY_ROWS if more == field.name or not typed_rows else 1

@@ -32,7 +32,9 @@ PER_PAGE: Final = 50
 FINDS: Final = {"partner": "partners", "article": "articles"}
 """Filters that suggest records while a person types. The value is the kind of these records."""
 MOST_UNDER: Final = 20
-"""The maximum number of records in a list on the page of another record. The list shows the first of them."""
+"""The maximum number of records in a list on the page of another record. A longer list shows only its first
+records.
+"""
 LAST: Final = ("created_at", "updated_at")
 ARTICLE: Final = "article_id"
 ROUTE_OF: Final = {route.operation.name: route for route in (*V2, *V1)}
@@ -164,12 +166,16 @@ async def _records_under(at: Workplace, resource: Resource, record: Mapping[str,
 
 
 async def _under(at: Workplace, other: Resource, filtered: str, record: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the records of the resource `other` that belong to `record`. The filter `filtered` selects them.
+    """Return the records of the resource `other` that belong to `record`. `filtered` is the name of the filter
+    that selects these records.
 
-    In the result, `fields` are the columns, without columns about `record`. `address` is the address of the whole
-    list. For documents, `open_at` is the address of the list of unfinished documents. Otherwise it is None.
-    `total` is None if the list does not count its records. If `record` is an article, the documents are
-    unfinished, and each has the quantity of the article.
+    The result has these fields:
+    - `fields`: the columns, without columns about `record`.
+    - `address`: the address of the whole list.
+    - `open_at`: the address of the list of unfinished documents. None if the records are not documents.
+    - `total`: the number of records. None if the list does not count its records.
+
+    If `record` is an article, the result has only unfinished documents, each with the quantity of this article.
     """
     key, is_by_id = filtered.removesuffix("_code"), filtered in REFERRING
     ordered = {"sort": other.sort} if other.sort.lstrip("-") in _orders(other) else {}
@@ -207,7 +213,7 @@ AMOUNT_FOR: Final = ("lines", "items")
 async def _with_amounts(
     at: Workplace, other: Resource, records: Sequence[Mapping[str, Any]], article_id: int
 ) -> list[Mapping[str, Any]]:
-    """Return `records`, which are documents. To each, add the quantity of the article in the document."""
+    """Return the documents `records`, each with the quantity of the article that it contains."""
     assert other.of_article is not None
     if not records:
         return []
@@ -218,9 +224,10 @@ async def _with_amounts(
 
 
 def csv_of(at: Workplace, resource: Resource, query: Mapping[str, str]) -> dict[str, str | None]:
-    """Return the addresses of two CSV files with the records of the list.
+    """Return the addresses of two CSV files. Both contain the records of the list.
 
-    `plain` is for spreadsheets. `for_import` can be imported later; it is None if the person may not import.
+    The file `plain` is for spreadsheets. The file `for_import` can be imported later. It is None if the person may
+    not import.
     """
     path, exporting = f"{at.address}/{resource.name}.csv", EXPORTS.get(resource.name)
     may_import = exporting is not None and resource in at.ALL and at.may(exporting)
@@ -231,7 +238,7 @@ def csv_of(at: Workplace, resource: Resource, query: Mapping[str, str]) -> dict[
 
 
 AUDIT_KEYS: Final = {"users": "email", "companies": "code", "operators": "code"}
-"""The field with the name that the audit uses for a record, for each kind of record of the installation."""
+"""For each kind of record of the installation: the field whose value is the name of the record in the audit."""
 
 
 def audit_of(at: Workplace, resource: Resource, record: Mapping[str, Any]) -> str | None:
@@ -249,7 +256,9 @@ def audit_of(at: Workplace, resource: Resource, record: Mapping[str, Any]) -> st
 
 
 async def _has_any(at: Workplace, resource: Resource) -> bool:
-    """Return True if there are records that the person may read. The filters of the page do not count."""
+    """Return True if there is any record that the person may read, even one that does not match the filters of the
+    page.
+    """
     found = await at.need(resource.listing, query={"per_page": "1"}, is_counted=True)
     return bool(found["data"])
 
@@ -274,7 +283,7 @@ def _is_fact(resource: Resource, field: Field, record: Mapping[str, Any]) -> boo
 
 
 def _told(columns: list[Field], lines: Sequence[Mapping[str, Any]]) -> list[Field]:
-    """Return the columns. Leave out each column in RARE that is empty in every line."""
+    """Return the columns that the page shows. A column in RARE is left out if it is empty in every line."""
     return [each for each in columns if each.name not in RARE or any(line.get(each.name) for line in lines)]
 
 
@@ -308,7 +317,7 @@ def _pages(request: web.Request, body: Mapping[str, Any]) -> dict[str, object]:
     """Return the addresses of the previous and next page, and the numbers of the first and last record on this
     page.
 
-    If this page is after the end of the list, `beyond` has the number of this page. It also has the number and the
+    If the list ends before this page, `beyond` has three values: the number of this page, and the number and the
     address of the last page.
     """
     if "meta" in body:

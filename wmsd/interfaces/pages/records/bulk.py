@@ -30,7 +30,7 @@ MOST: Final = 500
 ACT, ALL, GO = "act", "all", "go"
 """The form fields for the action, for the choice of all matching records, and for the confirmation.
 
-If the field for the confirmation is missing, the page asks for it.
+Without the field for the confirmation, the page asks the person to confirm the action.
 """
 RECORD: Final = "record."
 """The first part of the name of a field for a record. The second part is the record's id.
@@ -92,7 +92,7 @@ async def do(at: Workplace, request: web.Request) -> web.Response:
 
 
 def _fields(act: Act) -> tuple[FormField, ...]:
-    """Return the fields of the form. Their values apply to all records."""
+    """Return the fields of the form. Their values apply to all chosen records."""
     fields = (each for each in form_of(act.operation.body, act.without) if each.asks != "rows")
     return tuple(each for each in fields if not act.leading or each.name in act.leading)
 

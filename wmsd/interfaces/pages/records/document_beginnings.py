@@ -41,10 +41,9 @@ ITEM: Final = "po_item_id"
 async def beginning_of(
     at: Workplace, resource: Resource, fields: tuple[FormField, ...], query: Mapping[str, str]
 ) -> Beginning:
-    """Return the values with which a form starts. `query` has the parameters in its address.
+    """Return the values with which a form starts. `query` has the parameters in the address of the form.
 
-    A parameter is the value of a field, or the id of the document or record from which the new document is
-    created.
+    A parameter is the value of a field, or the id of the record from which the new document is created.
     """
     sources = (SOURCES[resource.name], *FURTHER.get(resource.name, ())) if resource.name in SOURCES else ()
     for source in sources:
@@ -55,7 +54,7 @@ async def beginning_of(
 
 
 async def beginning_of_code(at: Workplace, resource: Resource, typed: Typed) -> Beginning:
-    """Return the values with which the form starts if it is created from the document whose code is typed.
+    """Return the values with which a form starts, from the document whose code the person has typed.
 
     Raise ValueError with a sentence for people if there is no such document.
     """
@@ -70,8 +69,7 @@ async def open_notes(at: Workplace, resource: Resource, typed: Typed) -> dict[st
     """Return notes for the rows of a form that was sent. A note says which quantity of the row's item is still
     open.
 
-    Each row has the id of its item, which selects the note. Row numbers can change, because rows without input
-    move to the end.
+    The item's id in the row selects the note, because row numbers can change: rows without input move to the end.
     """
     try:
         beginning = await beginning_of_code(at, resource, typed)
@@ -224,9 +222,8 @@ SOURCES: Final[Mapping[str, Source]] = {
     "returns": Source("sales-orders", "sales_order", _of_sales_order),
     "counts": Source("counts", "count", _of_count),
 }
-"""The record from which people can create a new document, by the resource of the new document.
-
-People can type its code in the form.
+"""For each kind of document: the kind of record from which people can create the document. People type the code of
+this record in the form.
 """
 FURTHER: Final[Mapping[str, tuple[Source, ...]]] = {
     "counts": (
@@ -235,4 +232,6 @@ FURTHER: Final[Mapping[str, tuple[Source, ...]]] = {
         Source("stock", "stock", _of_stock),
     )
 }
-"""Other records from which a document can be created. Only the address of the form can name them."""
+"""Further kinds of records from which a document can be created. Only a link to the form can name such a record,
+by its id.
+"""

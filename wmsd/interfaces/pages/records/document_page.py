@@ -28,7 +28,9 @@ class Step(NamedTuple):
 
 
 class Offer(NamedTuple):
-    """An action on the document. `reason` says why the person may not take it, or is "" if the person may."""
+    """An action on the document. `reason` says why the person may not run the action, or is "" if the person may
+    run it.
+    """
 
     act: Act
     reason: str
@@ -110,8 +112,8 @@ async def _has_packaging(at: Workplace, record: Mapping[str, Any]) -> bool:
 def _steps(path: Sequence[str], record: Mapping[str, Any]) -> list[Step]:
     """Return the steps of the work. `path` is the normal sequence of statuses.
 
-    If the present status is not in `path`, return only the statuses of `path` that the document has had, and the
-    present status.
+    If the present status is not in `path`, return the statuses that the document has had, and then the present
+    status.
     """
     reached = {each["status"]: each["at"] for each in record[HISTORY]}
     now = record["status"]

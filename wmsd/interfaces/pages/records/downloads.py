@@ -70,8 +70,8 @@ def for_spreadsheets(resource: Resource) -> ListFile:
 
 
 async def csv(at: Workplace, request: web.Request) -> web.StreamResponse:
-    """Send every record of the list as CSV. A text that a spreadsheet would run as a formula is changed so that it
-    is text.
+    """Send every record of the list as CSV. A spreadsheet could run some texts as formulas; these texts are
+    changed.
     """
     resource = at.resource(request.match_info["resource"])
     is_for_import = request.query.get(FORMAT) == FOR_IMPORT

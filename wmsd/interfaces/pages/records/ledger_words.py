@@ -26,8 +26,8 @@ class Words:
 
     `name` is the name in lists, and `summed` the text in the sum. `rises`, `falls` and `stays` are the verbs for a
     quantity that rises, falls or stays the same. `one` and `many` are the subjects for one movement and for
-    several. If `of_quarantine` is True, the quantity stays the same. The sentence then says how much entered or
-    left quarantine.
+    several. If `of_quarantine` is True, the movements do not change the quantity. For these, the sentence says how
+    much entered or left quarantine.
     """
 
     name: str
@@ -110,7 +110,7 @@ def beginning(stock: Mapping[str, Any]) -> str:
 def terms(stock: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return the terms of the sum after the first term (see `beginning`), such as `+ 48 received`.
 
-    The result of the sum is the quantity. A positive term has the tone `good`, and a negative term the tone `bad`.
+    The sum is the stock quantity. A positive term has the tone `good`, and a negative term the tone `bad`.
     """
     return [
         (
@@ -159,8 +159,8 @@ def _sentence(group: Mapping[str, Any], named: Mapping[Key, NamedDocument], year
 def _did(group: Mapping[str, Any], words: Words) -> str:
     """Return the verb with the amount, such as `added 48`.
 
-    The form of the verb depends on the number of documents or, without documents, of movements. For quarantine, it
-    depends on the amount.
+    The verb is in the singular or plural, depending on the number of documents. Without documents, it depends on
+    the number of movements. For quarantine, it depends on the amount.
     """
     amount = group["quarantined"] if words.of_quarantine else group["quantity"]
     doing = group["documents"] or group["movements"]
@@ -195,7 +195,9 @@ def _subject(group: Mapping[str, Any], words: Words) -> str:
 
 
 def _beside(group: Mapping[str, Any], words: Words) -> list[str]:
-    """Return clauses about the goods: their lot, and how much of them entered or left quarantine."""
+    """Return two clauses about the goods, if they apply: the lot, and the quantity that entered or left
+    quarantine.
+    """
     quarantined, lot = group["quarantined"], group["lot_number"]
     clauses = [_("lot %(lot)s") % {"lot": lot}] if lot else []
     if quarantined and not words.of_quarantine:
@@ -211,9 +213,10 @@ def _destroyed(group: Mapping[str, Any]) -> str:
 
 
 def _by(movement: Mapping[str, Any]) -> list[str]:
-    """Return a list with a clause that names the user of the movements. Return [] if they have different users.
+    """Return a list with a clause that names the user who made the movements. Return [] if several users made
+    them.
 
-    Also return [] if documents caused them, because the page of a document names its user.
+    Also return [] if documents caused the movements, because the page of a document names its user.
     """
     if movement.get("documents") or not movement["actor"]:
         return []

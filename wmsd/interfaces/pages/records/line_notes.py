@@ -22,14 +22,14 @@ ARTICLE: Final = "article_code"
 QUANTITY_3PL: Final = "quantity_um3pl"
 WAREHOUSE: Final = "warehouse"
 MOST_WAREHOUSES: Final = 10
-"""The maximum number of warehouses whose lines get notes. Lines of other warehouses in the form get none."""
+"""The maximum number of warehouses in a form whose lines get notes. Lines of further warehouses get no notes."""
 
 
 class Line(NamedTuple):
     """A line of a form.
 
-    `begin` is the first part of the names of its fields. `warehouse` is the code of its warehouse. If the line has
-    no warehouse, the code is that of the form.
+    `begin` is the first part of the names of its fields. `warehouse` is the code of the line's warehouse or, if
+    the line has none, of the form's warehouse.
     """
 
     field: FormField
@@ -89,7 +89,7 @@ def _of_line(line: Line, article: Mapping[str, Any]) -> dict[str, str]:
 def _of_article(article: Mapping[str, Any], is_taken: bool) -> str:
     """Return the note about an article.
 
-    `is_taken` is True if people choose the article in this form. Only then, the note contains the available
+    `is_taken` is True if people choose the article in this form. If it is False, the note leaves out the available
     quantity.
     """
     if not article["active"]:

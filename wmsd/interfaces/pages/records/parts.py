@@ -1,6 +1,6 @@
 """The pages of lots and serials: where the goods are, where they came from, and where they went.
 
-Also the page with the movements of an article.
+This module also has the page with the movements of an article.
 """
 
 from collections.abc import Mapping
@@ -79,7 +79,8 @@ async def _movements(
     """Return the newest movements of an article, or of one of its lots or serials.
 
     `of` is the filter for the lot or serial. `direction` is `in` or `out`, or "" for both. In the result,
-    `address` is the list of all movements in this direction, and `all` the list of all movements.
+    `address` leads to the list of all movements in this direction, and `all` to the list of movements in both
+    directions.
     """
     asked = {**of, **({"direction": direction} if direction else {})}
     query = {**asked, "per_page": str(most)}
@@ -108,7 +109,9 @@ async def _holders(at: Workplace, holders: list[Mapping[str, Any]]) -> list[dict
 
 
 async def show_movements(at: Workplace, request: web.Request) -> web.Response:
-    """Show all movements of an article, or only those of one lot or one serial."""
+    """Show the movements of an article. With a filter in the address, show only the movements of one lot or one
+    serial.
+    """
     article_id = request.match_info["id"]
     of = {name: request.query[name] for name in PARTS if request.query.get(name)}
     direction = request.query.get("direction", "")
@@ -188,7 +191,7 @@ async def _article(at: Workplace, article_id: str) -> Mapping[str, Any] | None:
 
 
 async def of_article(at: Workplace, article_id: int) -> dict[str, Any] | None:
-    """Return the first lots and serials and the last movements of an article, for its page.
+    """Return the first lots, the first serials and the newest movements of an article, for its page.
 
     Return None if the person may not read stock.
     """

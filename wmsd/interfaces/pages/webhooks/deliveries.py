@@ -50,8 +50,8 @@ async def again(at: Workplace, request: web.Request) -> web.Response:
 async def show(at: Workplace, request: web.Request, refused: Answer | None = None) -> web.Response:
     """Show the log of deliveries.
 
-    `refused` is the error answer to a form that the person has sent. If the list or a filter has an error, the
-    page shows that error instead of `refused`.
+    `refused` is the answer that refused a form of this page. If the filters or the list itself have an error, the
+    page shows that error instead.
     """
     webhook_id = request.match_info["id"]
     webhook = await at.need(webhooks.get_webhook, path={"id": webhook_id})

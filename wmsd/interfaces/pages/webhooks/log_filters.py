@@ -39,7 +39,7 @@ class LogFilters:
     def may_be_sent_again(self) -> bool:
         """True if the filters can match deliveries that can be sent again.
 
-        wmsd cannot send deliveries again that still wait. So the status filter must be empty, or name a final
+        A delivery can be sent again only if it is finished. So the status filter must be empty, or name a final
         status.
         """
         return self.given.get("status") in (None, *CLOSED_STATUSES)

@@ -17,9 +17,9 @@ from wmsd.interfaces.pages.webhooks.delivery import LAID_OUT, SHOWN_OF_BODY
 from wmsd.interfaces.pages.work.requests import laid_out
 
 LONGEST_AGE: Final = 300
-"""The maximum age of a delivery in seconds. The page calls older deliveries too old.
+"""If a delivery is older than this number of seconds, the page calls it too old.
 
-The guide tells receivers to refuse deliveries that are older.
+The guide tells receivers to refuse such deliveries.
 """
 
 

@@ -17,7 +17,7 @@ from wmsd.interfaces.pages.records import browse
 from wmsd.interfaces.pages.records.browse import csv_of
 
 PER_PAGE: Final = MOST_SUBSCRIPTIONS
-"""The page shows as many webhooks as a company can have, so it always shows all."""
+"""The number of webhooks on the page. A company cannot have more, so the page always shows all."""
 
 
 async def show(at: Workplace, request: web.Request) -> web.Response:

@@ -38,9 +38,9 @@ class Live:
     async def stream(self, request: web.Request) -> web.StreamResponse:
         """Send the event stream of a browser.
 
-        If nobody is signed in, answer with the status 204, after which the browser does not connect again. Raise
-        Problem (503) if the person has too many streams, or if all people together have too many. The open page
-        then does not reload automatically. It tries to connect again later.
+        If nobody is signed in, answer with the status 204: a browser that gets this status does not connect again.
+        Raise Problem (503) if the person has too many streams, or if all people together have too many. After a
+        503, the open page does not reload automatically, and tries to connect again later.
         """
         browser = replace(self._door.browser(request), asks_by_itself=True)
         if browser.secret is None:

@@ -69,8 +69,8 @@ def _due_list(kind: DocumentKind, first: str = "", last: str = "") -> str:
 def list_of_total(name: str, total: int, companies: Sequence[Mapping[str, Any]]) -> str:
     """Return the address to which a total links. `name` is the name of the column.
 
-    If one company has all counted records, it is the address of the list in this company. Otherwise it leads to
-    the table of all companies.
+    If one company has all counted records, the total links to the list of this company. Otherwise it links to the
+    table of all companies.
     """
     having = [each for each in companies if each[name]]
     path = next(each.path for each in today_columns(having[0]["day"]) if each.name == name) if having else ""
@@ -80,8 +80,8 @@ def list_of_total(name: str, total: int, companies: Sequence[Mapping[str, Any]])
 def company_rows(companies: Sequence[Mapping[str, Any]]) -> Markup:
     """Return a table row for each company.
 
-    Each number links to a list for the company's present day. On a phone, each number has the heading of its
-    column.
+    Each number links to a list of records. Lists by due date use the company's current day. On a phone, each
+    number has the heading of its column.
     """
     columns = {day: today_columns(day) for day in {each["day"] for each in companies}}
     return Markup("\n".join(_row(each, columns[each["day"]]) for each in companies))  # noqa: S704 -- names are escaped

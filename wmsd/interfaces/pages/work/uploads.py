@@ -116,8 +116,8 @@ class _Receiving:
     async def _take_file(self, part: BodyPartReader) -> None:
         """Receive the file. Write it to the target, or keep it in memory.
 
-        Raise Problem (403) if the token of the form has not arrived before the file. Another site may have sent
-        such a form, so nothing is written.
+        Raise Problem (403) if the form's token has not arrived before the file. A form without the token may come
+        from another site, so nothing is written.
         """
         if not self._is_own:
             browsers.check_token(self._browser, "")

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 A_SENTENCE: Final = "sentence"
 """The name of a placeholder whose value is a whole sentence. This sentence is translated like an error."""
 DEEPEST: Final = 5
-"""The maximum depth of translation: a value may be a text with values, and so on."""
+"""The maximum depth of translation. A value may be a text with values, whose values may again be texts with
+values.
+"""
 
 
 def sentence_of(found: Mapping[str, Any]) -> str:
@@ -35,8 +37,8 @@ def remedy_of(found: Mapping[str, Any]) -> str:
 def fact_of(text: str, words: Sequence[str]) -> str:
     """Return `text`, a value of a sentence, in the language of the page.
 
-    The value is translated only if it matches one of the declared texts in `words`. It may be a sentence with
-    values.
+    `words` are the declared texts that can be translated; each may contain values itself. If `text` matches none
+    of them, return it unchanged.
     """
     return text if current.get() == DEFAULT else _fact("", text, words, 0)
 
@@ -98,7 +100,7 @@ def facts_in(declared: str, text: str) -> Mapping[str, str] | None:
 def _is_plain(declared: str, text: str) -> bool:
     """Return True if it is certain where each value in `text` begins and ends.
 
-    It is uncertain if a value contains words of the sentence `declared`. For example, an article's code can
+    It is not certain if a value contains words of the sentence `declared`. For example, an article's code can
     contain any words.
     """
     pattern, _ = _pattern(declared)
@@ -131,7 +133,7 @@ def _kinds() -> Mapping[str, "FindingKind"]:
 
 @cache
 def _words_of_promises() -> Mapping[str, Sequence[str]]:
-    """For each promise, return the texts that may be translated in a sentence about the promise.
+    """Return the texts that can be translated in sentences about a promise, by promise.
 
     A promise is a sentence that is true for the data of every undamaged file. The texts are the promise itself,
     and names of its records and values.

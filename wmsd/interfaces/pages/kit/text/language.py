@@ -44,9 +44,9 @@ current: ContextVar[str] = ContextVar("language", default=DEFAULT)
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """An English sentence without its values, in pieces, and its translation.
+    """An English sentence in pieces, without its values, and the translation of the sentence.
 
-    The translation has `{}` for each value, or `{0}` and `{1}` if the order of the values differs.
+    The translation has `{}` for each value. It has `{0}` and `{1}` instead if the values have another order in it.
     """
 
     pieces: tuple[str, ...]
@@ -119,10 +119,10 @@ def translate_count(singular: str, plural: str, number: int) -> str:
 
 
 def finding_text(declared: str) -> str:
-    """Return a declared text of the doctor in the language of the page.
+    """Return a text that the doctor declares, in the language of the page.
 
-    The catalogues contain such a text only once. If it is also an error, they contain it as an error, with `{}`
-    for each placeholder.
+    The catalogues contain each text only once. If the text is also an error, they contain it only as an error,
+    with `{}` for each placeholder.
     """
     catalogue = _catalogue(current.get())
     found = catalogue.pgettext(FINDING, declared)
@@ -137,8 +137,8 @@ def translate_error(sentence: str) -> str:
     """Return an error of an operation in the language of the page. If the catalogue lacks it, return it in
     English.
 
-    If `sentence` has several sentences and the catalogue has each of them, translate them separately. So a value
-    cannot contain parts of two sentences.
+    If the error has several sentences and the catalogue has each of them, they are translated separately.
+    Otherwise a value in a pattern could contain parts of two sentences.
     """
     language = current.get()
     if language == DEFAULT:
@@ -188,8 +188,8 @@ def _word(language: str, text: str) -> str:
 def _plain(language: str, text: str) -> str | None:
     """Return the translation of a text that has no values. Return None if the catalogue lacks the text.
 
-    Also return None if the text contains `{}`. Such a text may be equal to a pattern, whose translation needs
-    values.
+    Also return None if the text contains `{}`, because it could be confused with a pattern, whose translation
+    needs values.
     """
     if not text or PLACE in text:
         return None

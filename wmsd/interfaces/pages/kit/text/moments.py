@@ -46,7 +46,7 @@ def of_browser(text: str) -> str:
 
 
 def for_browser(text: str) -> str:
-    """Return a moment of the API as local time to the minute, in the format that the field of a form needs."""
+    """Return a moment of the API as local time to the minute, in the format that a form field needs."""
     return zone.local_text(text)[:MINUTE]
 
 
@@ -88,10 +88,10 @@ def month_before(moment: datetime) -> datetime:
 
 
 def earlier(text: str, not_before: str) -> list[tuple[str, str]]:
-    """Return the earlier moments to which a page links, each with a name such as "A day before".
+    """Return the times for the links to earlier stock, each with the link's text, such as "A day before".
 
-    They are before `text`. The last one is `not_before`, the time of the first movement. Return [] if `text` is
-    not after `not_before`.
+    All times are before `text`. The last one is `not_before`, the time of the first movement. Return [] if `text`
+    is not after `not_before`.
     """
     if text <= not_before:
         return []

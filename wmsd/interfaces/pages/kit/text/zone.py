@@ -61,10 +61,10 @@ def local_text(text: str) -> str:
 
 
 def which(text: str) -> str:
-    """Return the text that a page adds after the local time of a moment of the API.
+    """Return what a page writes after the local time of the moment `text`: ` UTC`, an offset or "".
 
-    In the zone UTC, the text is ` UTC`. If the clocks show this local time twice, it is the offset from UTC.
-    Otherwise it is "".
+    It is ` UTC` if the local time is UTC. It is the offset, such as ` +02:00`, if the clocks show this local time
+    twice.
     """
     zone = current.get().zone
     if zone is UTC_ZONE:
@@ -74,7 +74,7 @@ def which(text: str) -> str:
 
 
 def to_api(typed: datetime) -> str:
-    """Convert a local time without an offset, in the time zone of the page, to a moment in UTC.
+    """Convert a local time in the time zone of the page to a moment in UTC. `typed` has no offset.
 
     If the clocks show the time twice, return the first moment. If the clocks skip the time, use the offset before
     the change. Raise ValueError if the date is out of range.
