@@ -205,7 +205,8 @@ async def test_a_serial_that_an_order_has_taken_is_refused(world: World) -> None
         CellError(
             2,
             "serial",
-            "S2 is reserved by an order: its lot and its quarantine cannot be changed, and it must stay in stock",
+            "S2 is reserved by an order: the serial must stay in stock, in the same lot, and must not enter or "
+            "leave quarantine",
         )
     ]
     assert await store.parts(SERIAL) == {("X", "S1"): (1, 0), ("X", "S2"): (1, 0)}
@@ -235,7 +236,7 @@ async def test_a_count_is_not_taken_back_whose_serial_an_order_has_taken_meanwhi
     assert await store.order(SERIAL, 1, serials=["S1"]) == 1
     await with_import(world, "stock-count", HEADER + "S,MAIN,X,S1,1,\nS,MAIN,X,S2,1,\n")
     text = await undo_while(monkeypatch, world, lambda other: other.write(hold_other_serial))
-    assert text == "Orders have taken serials of these articles in the meantime: try again."
+    assert text == "Orders have reserved or released serials of these articles in the meantime: try again."
     assert await store.parts(SERIAL) == {("X", "S1"): (1, 0), ("X", "S2"): (1, 0)}
 
 

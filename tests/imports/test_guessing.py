@@ -252,7 +252,7 @@ def test_an_encoding_of_dos_can_be_chosen(encoding: str) -> None:
 
 NO_TEXT = {
     "zip": (b"PK\x03\x04" + bytes(100), "is an Excel workbook (.xlsx) or another zip file"),
-    "xls": (b"\xd0\xcf\x11\xe0" + bytes(100), "is a workbook (.xls)"),
+    "xls": (b"\xd0\xcf\x11\xe0" + bytes(100), "is an Excel workbook (.xls)"),
     "gzip": (b"\x1f\x8b\x08" + bytes(100), "is compressed"),
     "PDF": (b"%PDF-1.7", "is a PDF"),
     "NUL": (b"code,name\nA,B\0\n", "line 2 has a byte of value 0"),

@@ -62,7 +62,7 @@ def sentence(doubted_since: datetime, step: timedelta | None) -> str:
     `step` is how far the clock was set, or None if that is unknown.
     """
     if step is None:
-        what = "the server was off for more than a day, or the clock was set meanwhile"
+        what = "the server was off for more than a day, or the clock was changed while it was off"
     else:
         what = f"the clock was set {'forward' if step > timedelta() else 'back'} by {in_words(abs(step))}"
     until = timestamps.to_text(doubted_since + STEADY_AFTER)

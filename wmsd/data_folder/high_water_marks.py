@@ -78,7 +78,13 @@ class HighWaterMarks:
         for company_id in found.keys() - self._told:
             LOG.warning(AHEAD, self._files.code_of(company_id), found[company_id])
         for company_id in self._told - found.keys():
-            LOG.info("new changes of company %s get the current time again", self._files.code_of(company_id))
+            LOG.info(
+                (
+                    "the last change of company %s is now at most an hour in the future; within an hour, new "
+                    "changes get the current time again"
+                ),
+                self._files.code_of(company_id),
+            )
         self._told = set(found)
 
 

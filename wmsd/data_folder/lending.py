@@ -141,7 +141,7 @@ class Lending:
             except (OSError, ValueError, KeyError, TypeError, AttributeError):
                 pass  # the command has ended, or is not a wmsd command
             except Exception:
-                LOG.exception("a command got no answer from this server")
+                LOG.exception("this server could not answer a command, because of an internal error")
 
     async def _answer(self, session: Session, verb: str, argument: Any) -> dict[str, Any]:
         try:

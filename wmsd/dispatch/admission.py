@@ -62,7 +62,7 @@ class Admission:
             caller = await self._caller(call)
             if call.operation.about_token and call.session is not None:
                 raise forbidden(
-                    "This request describes the token that sends it, so a browser session cannot send it. Send "
+                    "This request returns data about its own token, and a browser session has no token. Send "
                     "the request with a token."
                 )
             if caller.must_enrol and not call.operation.enrols:

@@ -17,9 +17,8 @@ with left_unread():
     import aiohttp
 
 NOWHERE: Final = (
-    "{host} could not be found, or points to a network that is not allowed. A platform admin finds the "
-    "reason in the log, and can allow networks in {section}.allow_networks and "
-    "{section}.allow_ports."
+    "{host} could not be found, or points to a network that is not allowed. A platform admin finds the reason "
+    "in the log, and can change {section}.allow_networks and {section}.allow_ports."
 )
 """One sentence for two cases: the host is unknown, or its address is not allowed. So users cannot find out which
 host names exist in this network.

@@ -167,8 +167,8 @@ class Guard:
                 return f"{ip} is {found.says}; to allow it, add its network to {self.section}.allow_networks."
             case Rule.ONE_BY_ONE if not self._is_listed_itself(ip):
                 return (
-                    f"{ip} is {found.says}; add {ip}/{ip.max_prefixlen} to {self.section}.allow_networks, "
-                    "because a larger network does not allow it."
+                    f"{ip} is {found.says}; to allow it, add {ip}/{ip.max_prefixlen} to "
+                    f"{self.section}.allow_networks (a larger network is not enough)."
                 )
         if not any(port in allowed for allowed in self._allow_ports):
             return f"{ip} is {found.says}; to allow it, add port {port} to {self.section}.allow_ports."

@@ -92,7 +92,9 @@ def _host_errors(host: str, scheme: str, port: int, guard: Guard) -> Iterator[st
     elif objection := guard.objection_to_port(port):
         yield objection
     elif re.fullmatch(_NUMBER, host.rstrip(".").rpartition(".")[2]):
-        yield f"The host {host} is ambiguous. Write the address as four numbers, such as 192.0.2.1."
+        yield (
+            f"The host {host} can mean different addresses. Write the address as four numbers, such as 192.0.2.1."
+        )
     elif len(host) > LONGEST_HOST or not all(re.fullmatch(_LABEL, label) for label in host.split(".")):
         yield "The host of the URL is not a valid name."
 

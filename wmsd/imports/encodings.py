@@ -29,7 +29,7 @@ because they can read almost every file.
 MARKED: Final = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 OTHER_FILES: Final = {
     b"PK\x03\x04": "is an Excel workbook (.xlsx) or another zip file",
-    b"\xd0\xcf\x11\xe0": "is a workbook (.xls)",
+    b"\xd0\xcf\x11\xe0": "is an Excel workbook (.xls)",
     b"\x1f\x8b": "is compressed",
     b"%PDF": "is a PDF",
     b"\x28\xb5\x2f\xfd": "is compressed",

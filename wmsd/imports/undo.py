@@ -94,11 +94,11 @@ def _why_none(last: dict[str, Any] | None) -> str:
         return "no import has changed any records yet"
     named = f"the last import with changes, number {last['id']} ({last['kind']}),"
     if last["undone_at"] is not None:
-        return f"{named} was undone at {last['undone_at']}"
+        return f"{named} was already undone at {last['undone_at']}, and no earlier import can be undone"
     if last["kind"] not in record.KEPT_TABLES:
         return (
-            f"{named} cannot be undone, because it has documents: cancel the documents one by one, or with a "
-            "file that has the column status"
+            f"{named} cannot be undone, because it imported documents: cancel the documents one by one, or "
+            "import a file that cancels them in the column status"
         )
     most = undo_rows.MOST_BYTES // 2**20
     return f"{named} cannot be undone, because it changed more data than wmsd keeps for an undo ({most} MB)"

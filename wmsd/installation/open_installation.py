@@ -100,7 +100,7 @@ async def _write_last(requests: RequestCounts) -> None:
     try:
         await requests.write()
     except STORAGE_FAILURES as error:
-        LOG.error("the requests of the last minute could not be counted: %s", error)
+        LOG.error("the request counts of the last minute could not be stored: %s", error)
 
 
 @asynccontextmanager

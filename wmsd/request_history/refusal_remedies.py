@@ -131,8 +131,8 @@ def _limited(question: Question) -> str:
     which = "--graphql-per-minute" if question.refusal.noun == "GraphQL" else "--requests-per-minute"
     return (
         "Wait the number of seconds in the Retry-After header. To send fewer requests, ask for 500 records per "
-        "list, and send If-None-Match (an unchanged answer counts as a tenth). A platform admin can raise the "
-        f"limit: run wmsd company change {question.company.code} {which} N, or use the page Companies."
+        "list, and send If-None-Match (the answer 304 counts as a tenth of a request). A platform admin can "
+        f"raise the limit: run wmsd company change {question.company.code} {which} N, or use the page Companies."
     )
 
 

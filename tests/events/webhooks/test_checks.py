@@ -47,7 +47,7 @@ DAMAGE = {
     "a last number": (
         "UPDATE webhook_subscriptions SET last_sequence = 2 WHERE id = 1",
         (
-            "the last number of a webhook subscription must be the number of its newest delivery",
+            "the last delivery number stored in a webhook subscription must be the number of its newest delivery",
             "webhook subscription 1",
             "2",
             "3",
@@ -56,7 +56,7 @@ DAMAGE = {
     "one that waits for nothing": (
         "UPDATE webhook_deliveries SET status = 'delivered', due_at = NULL WHERE id = 2",
         (
-            "every held webhook delivery must wait for an earlier open delivery",
+            "a held webhook delivery must have an earlier open delivery for the same record",
             "webhook delivery 3",
             "an earlier open delivery",
             "none",

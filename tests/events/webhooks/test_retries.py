@@ -302,7 +302,8 @@ async def test_who_subscribes_in_a_sandbox_is_warned_that_nothing_is_sent(hooks:
     platform = hooks.world.installation.platform
     await platform.write(lambda tx: tx.execute("UPDATE companies SET sandbox = 1"))
     sentence = (
-        "The company is a sandbox, and no operator allows its webhooks. Until a platform admin changes "
+        "The company is a sandbox: wmsd sends its webhooks only if its operator allows webhooks for sandboxes. "
+        "Until a platform admin changes "
         "this setting, wmsd sends no webhooks."
     )
     body = {"name": "ERP", "url": hooks.receiver.url("/200"), "events": ["*"], "secret": "x" * 16}

@@ -29,7 +29,9 @@ async def test_access_is_checked_before_a_replay(hooks: Hooks) -> None:
     await hooks.world.new_operator("BOX", sandbox=True)
     await hooks.world.installation.platform.write(lambda tx: tx.execute("UPDATE companies SET operator_id = 1"))
     refused = await hooks.world.call("POST", TEST, headers=KEY, status=403)
-    assert refused.body["message"] == "The company is a sandbox, and no operator allows its webhooks."
+    assert refused.body["message"] == (
+        "The company is a sandbox: wmsd sends its webhooks only if its operator allows webhooks for sandboxes."
+    )
     assert "X-RateLimit-Remaining" in refused.headers, "it was counted, as whatever passes the door"
 
 

@@ -291,7 +291,8 @@ def test_a_token_never_goes_beyond_its_user(shared: Home) -> None:
     for arguments, sentence in (
         (
             ["articles:write"],
-            "This user does not have these abilities, and cannot grant them: articles:write. The user has: "
+            "A token of this user cannot have these abilities, because the user does not have them: "
+            "articles:write. The user has: "
             "stock:read. To give the user more: wmsd user change small@example.com --ability stock:read --ability "
             "articles:write",
         ),

@@ -315,8 +315,8 @@ def test_what_orders_hold_is_told_without_a_row(store: Tenant) -> None:
     arguments = ("import", "stock-count", "-", "--company", store.code, "--complete")
     counted = "article_code,warehouse_code,quantity\nA,MAIN,10\n"
     assert store.home.refusals(*arguments, stdin=counted)[0] == (
-        "L in MAIN: is missing from the file, which would set its stock to 0, but orders have reserved 6: add "
-        "a row for it."
+        "L in MAIN: has no row in the file, so its stock would become 0, but orders have reserved 6: add a row "
+        "for this article."
     )
     assert store.home.run(*arguments, "--json", stdin=counted).json["errors"][0]["row"] is None
 

@@ -62,7 +62,7 @@ def test_an_older_file_in_its_place_is_served_and_said(installation: Home) -> No
     examined = installation.run("doctor")
     assert examined.code == 1
     assert (
-        "ACME: the file must have every change that was written to it; but the last change (event 1 in "
+        "ACME: the file must contain every change that wmsd wrote to it; but the last change (event 1 in "
         "the file, event 4 in platform.db): " in examined.out
     )
     with installation.serving(env=UNLIMITED) as server:

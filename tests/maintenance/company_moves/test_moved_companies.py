@@ -127,7 +127,7 @@ def test_a_code_that_is_taken_changes_nothing(home_of_acme: Home, elsewhere: Hom
         "The company ACME already exists. Give another code with --code. Nothing was changed."
     ]
     [alike] = elsewhere.refusals("company", "import", file, "--code", "acme")
-    assert "differs from the code of company ACME only in capital letters" in alike
+    assert "differs from the code of company ACME only in capital letters: choose a different code" in alike
     assert hashes(elsewhere.data) == before
 
 

@@ -48,7 +48,7 @@ DAMAGE = {
     "a received quantity": (
         "UPDATE purchase_order_items SET received_quantity = 10000000",
         (
-            "the received quantity of an order must equal the sum of its posted receptions",
+            "the received quantity of a purchase order must equal the sum of its posted receptions",
             "PO-000001, item 1",
             "4",
             "10",
@@ -57,7 +57,7 @@ DAMAGE = {
     "the status of an order": (
         "UPDATE purchase_orders SET status = 'CREAT'",
         (
-            "the status of an order must match its received quantity",
+            "the status of a purchase order must match its received quantity",
             "PO-000001",
             "PARTIAL or RECEPTIONAT",
             "CREAT",

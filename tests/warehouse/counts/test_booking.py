@@ -137,7 +137,8 @@ async def test_below_what_orders_hold(full: Store) -> None:
         ],
         "lines.2.counted_quantity": ["is not possible: only 7 would be left to sell, but orders have reserved 8"],
         "lines.3.serial": [
-            "S1 is reserved by an order: its lot and its quarantine cannot be changed, and it must stay in stock"
+            "S1 is reserved by an order: the serial must stay in stock, in the same lot, and must not enter or "
+            "leave quarantine"
         ],
     }
 
@@ -154,9 +155,7 @@ async def test_below_what_is_in_quarantine(full: Store) -> None:
     made = await make_count(full, {"article_code": "P"})
     await enter(full, made, 3)
     errors = await refused(full, made, "lines.0.counted_quantity")
-    sentence = (
-        "would leave only 3 in stock, but 4 are in quarantine: first release the missing goods from quarantine"
-    )
+    sentence = "would leave only 3 in stock, but 4 are in quarantine: first release enough goods from quarantine"
     assert errors["lines.0.counted_quantity"] == [sentence]
     await enter(full, made, 0)  # everything is gone, including the goods in quarantine
     await book(full, made)

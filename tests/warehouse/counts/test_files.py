@@ -69,8 +69,8 @@ DAMAGE = {
     "to be counted again": ("UPDATE count_lines SET count_again = 1 WHERE id = 2", "line 2", "not booked", "-2"),
 }
 PROMISE = (
-    "a finished count must have booked the counted quantity minus the ledger quantity, and other counts must "
-    "have booked nothing"
+    "each line of a finished count must have booked the counted quantity minus the ledger quantity, and lines "
+    "of other counts must have booked nothing"
 )
 
 

@@ -66,8 +66,8 @@ async def test_a_lot_and_a_serial(full: Store) -> None:
 
 async def test_goods_with_lots_or_serials_are_named(full: Store) -> None:
     sentence = (
-        "is not enough for goods with lots or serials: also name one lot or serial, or create a count with all "
-        "of them"
+        "is not enough, because these goods have lots or serials: also name one lot or serial, or create a "
+        "count with all lots and serials"
     )
     assert await refused(full, LOTTED, 4) == {"quantity": [sentence]}
     assert await refused(full, SERIAL, 1) == {"quantity": [sentence]}

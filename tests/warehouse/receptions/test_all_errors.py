@@ -17,8 +17,7 @@ OF_ITEMS = {
     "selected_items.2.serial_data.1": ["is in stock already"],
     "selected_items.2.serial_data.2": ["is given twice"],
     "selected_items.3.quantity_um3pl": [
-        "is not possible: multiplied by 0.333333, the um3pl_factor of THIRD, the result has more than 6 "
-        "decimal places"
+        "is not possible: the quantity times 0.333333 (the um3pl_factor of THIRD) has more than 6 decimal places"
     ],
     "selected_items.4.po_item_id": ["is not an item of purchase order PO-000002"],
 }

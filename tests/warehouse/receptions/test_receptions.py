@@ -105,13 +105,13 @@ async def test_what_get_shows_can_be_sent_back(dock: Dock) -> None:
         (
             {"po_item_id": 5, "quantity_um3pl": 0.1},
             "quantity_um3pl",
-            "is not possible: multiplied by 0.333333, the um3pl_factor of THIRD, the result has more than 6 "
-            "decimal places",
+            "is not possible: the quantity times 0.333333 (the um3pl_factor of THIRD) has more than 6 decimal "
+            "places",
         ),
         (
             {"po_item_id": 6, "quantity_um3pl": 999999999},
             "quantity_um3pl",
-            "is too large: multiplied by 12, the um3pl_factor of BOX, the result must be at most 999999999.999999",
+            "is too large: the quantity times 12 (the um3pl_factor of BOX) must be at most 999999999.999999",
         ),
         ({"po_item_id": 2, "quantity_um3pl": 0}, "quantity_um3pl", "must be greater than 0"),
         ({"po_item_id": 2, "quantity_um3pl": "1"}, "quantity_um3pl", "must be a number"),
@@ -273,8 +273,8 @@ async def test_an_order_with_receptions_cannot_be_deleted_nor_lose_the_items_tha
     for items in ([second], [another], [second, another]):
         answer = await dock.world.call("PATCH", path, {"items": items}, status=409)
         sentence = (
-            "Reception RC-000001 uses an item that your request leaves out or changes. Send the item with its "
-            "id and its article."
+            "Your request removes or changes an item that reception RC-000001 uses. Send this item with its id "
+            "and its present article."
         )
         assert answer.body["message"] == sentence
     more = {"items": [first | {"quantity": 12}]}

@@ -269,7 +269,7 @@ async def test_a_serial_comes_back_once_and_of_the_lot_that_it_left_with(dock: D
     wrong = [{**line, "serials": ["L-1"]}, {**line, "lot_number": "M", "serials": ["L-2"]}]
     answer = await dock.world.call("POST", PATH, body(*wrong, sales_order_id=order.id), status=422)
     assert answer.errors == {
-        "lines.0.serials.0": ["is in another return of SO-000001"],
+        "lines.0.serials.0": ["is already in another return of SO-000001"],
         "lines.1.serials.0": ["was not shipped with SO-000001 as part of lot M"],
     }
     right = {**line, "lot_number": "L", "serials": ["L-2"]}

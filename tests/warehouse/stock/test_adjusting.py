@@ -197,7 +197,7 @@ REFUSED: dict[str, tuple[str, int, dict[str, Any], dict[str, list[str]]]] = {
         "adjust",
         SERIAL,
         {"by": 2, "serials": ["S9"]},
-        {"by": ["must match the number of serials, 1"]},
+        {"by": ["must be 1, the number of serials"]},
     ),
     "one serial twice": (
         "adjust",
@@ -315,7 +315,8 @@ async def test_orders_keep_what_they_hold(full: Store) -> None:
     }
     held = {
         "serials": [
-            "S1 is reserved by an order: its lot and its quarantine cannot be changed, and it must stay in stock"
+            "S1 is reserved by an order: the serial must stay in stock, in the same lot, and must not enter or "
+            "leave quarantine"
         ]
     }
     assert await refused(full, "adjust", SERIAL, by=-1, serials=["S1"]) == held

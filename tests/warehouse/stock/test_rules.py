@@ -62,7 +62,7 @@ def test_the_parts_that_were_counted_are_all_that_is_there() -> None:
 
 
 def test_a_count_below_what_is_in_quarantine_must_say_how_many_still_are() -> None:
-    sentence = "is less than the 1 in quarantine: also enter the new quantity in quarantine"
+    sentence = "is less than the quantity in quarantine (1): also enter the new quantity in quarantine"
     after, faults = counted(MIXED, (LOT_A, 0.5, None), (S1, 1, None))
     assert faults == [Fault(LOT_A, "quantity", sentence)]
     assert after == {LOT_A: there(0.5, 1), S1: there(1)}
@@ -207,7 +207,8 @@ def test_a_balance_has_a_largest() -> None:
 
 def test_a_serial_that_an_order_holds_stays_where_and_as_it_is() -> None:
     sentence = (
-        "S1 is reserved by an order: its lot and its quarantine cannot be changed, and it must stay in stock"
+        "S1 is reserved by an order: the serial must stay in stock, in the same lot, and must not enter or "
+        "leave quarantine"
     )
     before = contents({S1: there(1), UNNAMED: there(4)}, reserved=1, held=[S1], A=1)
     for after in ({UNNAMED: there(4)}, {S1: there(1, 1)}, {PartKey("B", "S1"): there(1)}):

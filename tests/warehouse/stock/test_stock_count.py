@@ -129,14 +129,14 @@ async def test_a_complete_count_is_refused_for_each_article_that_orders_hold(ful
         (
             0,
             "L in MAIN",
-            "is missing from the file, which would set its stock to 0, but orders have reserved 4: add a row "
-            "for it",
+            "has no row in the file, so its stock would become 0, but orders have reserved 4: add a row for "
+            "this article",
         ),
         (
             0,
             "S in MAIN",
-            "is missing from the file, which would set its stock to 0, but orders have reserved 1: add a row "
-            "for it",
+            "has no row in the file, so its stock would become 0, but orders have reserved 1: add a row for "
+            "this article",
         ),
     ]
 
@@ -215,7 +215,13 @@ REFUSED = {
     ),
     "less than is in quarantine": (
         "L,MAIN,L2,,0.5,\n",
-        [(2, "quantity", "is less than the 1 in quarantine: also enter the new quantity in quarantine")],
+        [
+            (
+                2,
+                "quantity",
+                ("is less than the quantity in quarantine (1): also enter the new quantity in quarantine"),
+            )
+        ],
     ),
     "too much together": (
         "L,MAIN,L1,,999999999,\nL,MAIN,L2,,1,0\n",
@@ -241,7 +247,8 @@ async def test_orders_keep_what_they_hold(full: Store) -> None:
         (
             4,
             "serial",
-            "S1 is reserved by an order: its lot and its quarantine cannot be changed, and it must stay in stock",
+            "S1 is reserved by an order: the serial must stay in stock, in the same lot, and must not enter or "
+            "leave quarantine",
         ),
     ]
     assert await full.count_refused("L,MAIN,L1,,4,\nL,MAIN,L3,,5,\nS,MAIN,Y,S1,1,\n") == [
@@ -249,7 +256,8 @@ async def test_orders_keep_what_they_hold(full: Store) -> None:
         (
             4,
             "serial",
-            "S1 is reserved by an order: its lot and its quarantine cannot be changed, and it must stay in stock",
+            "S1 is reserved by an order: the serial must stay in stock, in the same lot, and must not enter or "
+            "leave quarantine",
         ),
     ]
     await full.count("L,MAIN,L1,,4,\nL,MAIN,L3,,6,\nS,MAIN,X,S1,1,\n")

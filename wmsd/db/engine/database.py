@@ -128,9 +128,8 @@ class Database(FileConnections):
             if log_bytes(self.path) > began_at + MOST_LOG_BYTES:
                 reading.cancel()
                 raise StorageError(
-                    f"This read was stopped, because {self.path.name} received over "
-                    f"{MOST_LOG_BYTES // 1024**2} MB of changes while the read ran. Try again when fewer "
-                    "changes are written."
+                    f"This read was stopped, because over {MOST_LOG_BYTES // 1024**2} MB of changes were "
+                    f"written to {self.path.name} in the meantime. Try again when fewer changes are written."
                 )
         return await reading
 

@@ -222,9 +222,13 @@ def keep_log(path: Path, now: datetime) -> sqlite3.Connection | None:
         else:
             log.rename(kept)
     except OSError as error:
-        LOG.error("%s was overwritten, and its log could not be saved: %s", path, error)
+        LOG.error("%s was overwritten, and its write-ahead log could not be saved: %s", path, error)
     else:
-        LOG.error("%s was overwritten; the changes that were written to it since then are in %s", path, kept)
+        LOG.error(
+            ("%s was overwritten by another program; the changes that wmsd has written since then are in %s"),
+            path,
+            kept,
+        )
     return connection
 
 

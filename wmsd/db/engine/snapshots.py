@@ -118,7 +118,7 @@ def hold_snapshot(path: Path, *, alone: bool = False) -> Snapshot:
         [name_page] = connection.execute(NAME_PAGE).fetchone() or (0,)
         held = Snapshot(path, connection, Extent(found, log_bytes, name_page))
         if identity(path) != found:
-            raise StorageError(f"{path} was replaced while wmsd took a snapshot of it.")
+            raise StorageError(f"{path} was replaced while wmsd took a snapshot of it. Try again.")
         return held
     except BaseException:
         connection.close()

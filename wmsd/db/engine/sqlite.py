@@ -48,8 +48,8 @@ but the inline reader.
 
 if sqlite3.sqlite_version_info < OLDEST_SAFE:
     raise ImportError(
-        f"SQLite {sqlite3.sqlite_version} can corrupt a database in WAL mode; "
-        f"wmsd needs {'.'.join(map(str, OLDEST_SAFE))} or later."
+        f"SQLite {sqlite3.sqlite_version} can corrupt a database in WAL mode; wmsd needs "
+        f"{'.'.join(map(str, OLDEST_SAFE))} or later. Install a newer SQLite, or a Python that contains one."
     )
 
 

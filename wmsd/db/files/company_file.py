@@ -291,7 +291,7 @@ class CompanyFile:
             self._missed = self.database.standing.file
             self._fail(StorageError(f"{moved}. {MOVED}"))
         else:
-            self._fail(StorageError(f"{moved}. Its content is written to {self.path.name}"))
+            self._fail(StorageError(f"{moved}. wmsd writes the content of that file to {self.path.name}"))
         self._leave(is_kept=not isinstance(moved, FileOverwritten))
 
     async def replace(self, put: Callable[[], Result]) -> Result:

@@ -130,7 +130,7 @@ class CompanyFiles:
                 stray = path.with_name(path.name + suffix)
                 if stray.exists():
                     stray.rename(stray.with_name(f"{company_id}.db.orphan-{moment}{suffix}"))
-            LOG.warning("a file without a company was moved aside: %s.orphan-%s", path, moment)
+            LOG.warning("found a file that belongs to no company, and renamed it to %s.orphan-%s", path, moment)
         return path
 
     async def prepare(self, company_ids: Iterable[int]) -> None:

@@ -27,7 +27,7 @@ THE_FREE_LIST: Final = "the list of free pages"
 IN_TABLE: Final = "table {table}"
 IN_INDEX: Final = "index {index} of table {table}"
 ENDS_EARLY: Final = "it ends after {found} of {pages} pages"
-NOT_MADE_BY_WMSD: Final = "parts that are changed, missing or not from wmsd: {parts}"
+NOT_MADE_BY_WMSD: Final = "parts of the schema that were changed, removed or added: {parts}"
 WORDS: Final = (IN_INDEX, IN_TABLE, THE_FILE, ITS_END, THE_SCHEMA, THE_FREE_LIST, ENDS_EARLY, NOT_MADE_BY_WMSD)
 """wmsd's own texts about damage. All other texts about damage are messages of SQLite."""
 OF_A_TREE: Final = re.compile(r"(?:Tree (\d+) |Freelist: )")

@@ -234,9 +234,9 @@ class ForeignSchema(StorageError):
 
     def __init__(self, path: Path, found: str) -> None:
         super().__init__(
-            f"{path} has a schema that wmsd did not create ({found} added, changed or missing). Nothing was "
-            "changed. Restore the file from a backup. If you added tables or triggers yourself, stop wmsd, "
-            "and drop them with the sqlite3 program."
+            f"{path} has a schema that wmsd did not create. Differences: {found}. Nothing was changed. Restore "
+            "the file from a backup, or stop wmsd and drop your own tables and triggers with the sqlite3 "
+            "program."
         )
         self.found = found
 

@@ -89,13 +89,13 @@ CHECKS: Final = (
         words=(DELIVERY,),
     ),
     Check(
-        "the last number of a webhook subscription must be the number of its newest delivery",
+        "the last delivery number stored in a webhook subscription must be the number of its newest delivery",
         LAST,
         in_millionths=False,
         words=(SUBSCRIPTION,),
     ),
     Check(
-        "every held webhook delivery must wait for an earlier open delivery",
+        "a held webhook delivery must have an earlier open delivery for the same record",
         STUCK,
         in_millionths=False,
         words=(DELIVERY, OPEN_BEFORE, NONE),

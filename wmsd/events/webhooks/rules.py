@@ -55,7 +55,9 @@ def off_because(company: Company) -> str | None:
         case [_, *_]:
             return "The modules api and webhooks are off."
     if company.sandbox and not (company.operator is not None and company.operator.sandbox_webhooks):
-        return "The company is a sandbox, and no operator allows its webhooks."
+        return (
+            "The company is a sandbox: wmsd sends its webhooks only if its operator allows webhooks for sandboxes."
+        )
     return None
 
 

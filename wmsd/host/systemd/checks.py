@@ -25,9 +25,8 @@ def check_unit() -> None:
             )
     if UNIT_FILE.exists() and not is_ours(UNIT_FILE):
         raise ServiceError(
-            f"{UNIT_FILE} was not written by wmsd service install. Nothing was changed. If you no longer need "
-            "the file, delete it yourself. Move the file away, "
-            "then try again."
+            f"{UNIT_FILE} was not written by wmsd service install. Nothing was changed. Move the file away, or "
+            "delete it if you no longer need it. Then try again."
         )
 
 

@@ -45,7 +45,12 @@ def certificate_for(data: Path, machine: MachineNames, now: datetime) -> Path:
             replace_private(served, made.certificate_pem + made.key_pem)
             shown = ", ".join(str(each.value) for each in alternative_names(authority.certificate, machine))
             until = f"{made.certificate.not_valid_after_utc:%Y-%m-%d}"
-            LOG.info("created a new certificate, because %s: for %s, until %s", why, shown, until)
+            LOG.info(
+                ("created a new certificate, because %s: the new certificate is for %s, and valid until %s"),
+                why,
+                shown,
+                until,
+            )
     except OSError as error:
         raise StorageError(f"{folder}: the certificate cannot be created: {error.strerror or error}.") from None
     return served

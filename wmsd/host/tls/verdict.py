@@ -80,8 +80,8 @@ NAMELESS: Final = FindingKind(
 NOT_RENEWED: Final = FindingKind(
     "certificate-not-renewed",
     "wrong",
-    "wmsd should have renewed its LAN certificate {file} 30 days before the end, but did not: the certificate "
-    "expires on {day}.",
+    "The LAN certificate {file} of wmsd expires on {day}. wmsd should have renewed it 30 days earlier, but did "
+    "not.",
     "Restart the server, which then renews the certificate. If the renewal fails, the server's log says why.",
 )
 AUTHORITY_ENDS: Final = FindingKind(

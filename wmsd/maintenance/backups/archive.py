@@ -160,7 +160,11 @@ def read_manifest(path: Path) -> Manifest:
         with _opened(file, "rb") as gzip:
             entry = _next_entry(gzip, path)
             if entry is None or entry.name != manifests.NAME or entry.size > MOST_MANIFEST_BYTES:
-                raise StorageError(f"{path} is damaged: its manifest is not at the expected position.")
+                raise StorageError(
+                    f"{path} is damaged: its manifest is not at the expected position. Copy the archive "
+                    "again, "
+                    "or use another archive."
+                )
             manifest = manifests.parsed(b"".join(entry.pieces()), str(path))
         _check_sizes(path, manifest, at)
         return manifest
@@ -265,7 +269,10 @@ def _next_entry(gzip: Any, archive: Path) -> Entry | None:
     if info.size < 0:  # a negative size would read everything
         raise EOFError(f"the size of {info.name!r} is not valid")
     if info.type != tarfile.REGTYPE:
-        raise StorageError(f"{info.name!r} in the archive is not a regular file, and was left out.")
+        raise StorageError(
+            f"{info.name!r} in the archive is not a regular file, so wmsd did not create this archive. Use "
+            "another archive."
+        )
     return Entry(info.name, info.size, gzip, archive)
 
 
@@ -275,6 +282,8 @@ def _as_sentences(path: Path) -> Iterator[None]:
     try:
         yield
     except DAMAGES as error:
-        raise StorageError(f"{path} is damaged: {error}.") from None
+        raise StorageError(
+            f"{path} is damaged: {error}. Copy the archive again, or use another archive."
+        ) from None
     except OSError as error:
         raise NotRead(f"{path} cannot be read: {reason_of(error)}.") from None

@@ -58,7 +58,7 @@ def backup_verdict(settings: Backup, record: BackupRecord, now: datetime) -> Ver
     if now - timestamps.from_text(made.at) > LATE[settings.every]:
         return Verdict(False, f"no backup since {_shown(made.at, now)}: see the log of the server")
     if made.left_out:
-        return Verdict(False, f"the backup of {_shown(made.at, now)} lacks {', '.join(made.left_out)}")
+        return Verdict(False, f"the backup of {_shown(made.at, now)} does not contain: {', '.join(made.left_out)}")
     if proven is None:
         return Verdict(True, f"the backup of {_shown(made.at, now)} is not verified yet")
     if proven.problems:

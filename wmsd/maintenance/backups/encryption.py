@@ -72,7 +72,7 @@ def check_form(content: bytes) -> None:
     """Raise StorageError if the encrypted content does not begin like an age file. No passphrase is needed."""
     if not content.startswith(FORM):
         raise StorageError(
-            "The encrypted part of this archive is damaged: it is not in the format of age. Copy the archive "
+            "The encrypted part of this archive is damaged: it is not a valid age file. Copy the archive "
             "again, or use another archive."
         )
 

@@ -126,10 +126,16 @@ def parsed(text: bytes, archive: str) -> Manifest:
         first = error.errors()[0]
         if first["loc"] == ("format",):
             raise StorageError(
-                f"{archive} was created by a newer wmsd. This wmsd reads only format {FORMAT}."
+                f"{archive} was created by a newer wmsd. This wmsd reads only format {FORMAT}: use the newer wmsd."
             ) from None
         place = ".".join(map(str, first["loc"]))
-        raise StorageError(f"{archive}: its manifest cannot be read ({place}: {first['msg']}).") from None
+        raise StorageError(
+            f"{archive}: its manifest cannot be read ({place}: {first['msg']}). Copy the archive again, or "
+            "use "
+            "another archive."
+        ) from None
     if len({file.path for file in manifest.files}) != len(manifest.files):
-        raise StorageError(f"{archive}: its manifest names a file twice.")
+        raise StorageError(
+            f"{archive}: its manifest lists the same file twice. Copy the archive again, or use another archive."
+        )
     return manifest

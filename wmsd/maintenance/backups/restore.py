@@ -120,8 +120,9 @@ class Restore:
         has_it = self.manifest.file(PLATFORM_FILE) is not None
         backup = shlex.quote(str(self.archive)) if has_it else UNKNOWN
         return StorageError(
-            f"{self._data.platform_file} cannot be read, and a company needs it. First restore only "
-            f"platform.db; the companies' files stay unchanged: wmsd backup restore {backup} --only-platform"
+            f"{self._data.platform_file} cannot be read, and a company needs it for its restore. First restore "
+            f"only platform.db; the companies' files stay unchanged: wmsd backup restore {backup} "
+            "--only-platform"
         )
 
     def check_everything(self) -> None:
@@ -251,8 +252,9 @@ class Restore:
             )
             raise StorageError(
                 f"There is no company {code} (id {file.company_id}) in this installation now. {namesake}Import "
-                "the archive that its deletion wrote (`wmsd company import`). Or restore this backup into an "
-                "empty folder (--data), and export the company there (`wmsd company export`)."
+                "the archive that was written when the company was deleted (`wmsd company import`), or "
+                "restore this backup into an empty folder (--data) and export the company there (`wmsd "
+                "company export`)."
             )
         self._check([file])
         return file

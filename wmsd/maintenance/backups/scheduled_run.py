@@ -80,7 +80,7 @@ class Scheduled:
             )
             if (found := other_server_of(record)) is not None:
                 LOG.error("%s", SAYS.format(archive=found.archive))
-            LOG.info("backup %s: %d bytes, %.1f s", made.path, made.bytes, made.manifest.seconds)
+            LOG.info("created the backup %s: %d bytes, in %.1f s", made.path, made.bytes, made.manifest.seconds)
         last = record.there(self._settings).made
         if last is not None and (self._now or is_proof_due_now(self._settings, record)):
             self._prove(Path(last.path))

@@ -37,15 +37,21 @@ def unpack_file(archive: Path, file: BackedUpFile, target: Path) -> None:
             if (entry.name, entry.size) != (file.path, file.bytes):
                 raise StorageError(
                     f"{archive} is damaged: it has {entry.name!r} of {entry.size} bytes where {file.path} of "
-                    f"{file.bytes} bytes should be."
+                    f"{file.bytes} bytes should be. Copy the archive again, or use another archive."
                 )
             for number, piece in enumerate(entry.pieces()):
                 if number == 0 and not piece.startswith(MAGIC):  # detected before a wrong file fills the disk
-                    raise StorageError(f"{archive} is damaged: {file.path} in it is not a SQLite file.")
+                    raise StorageError(
+                        f"{archive} is damaged: {file.path} in it is not a SQLite file. Copy the archive "
+                        "again, or use another archive."
+                    )
                 digest.update(piece)
                 out.write(piece)
         if digest.hexdigest() != file.sha256:
-            raise StorageError(f"{archive} is damaged: the checksum of {file.path} differs from the manifest.")
+            raise StorageError(
+                f"{archive} is damaged: the checksum of {file.path} differs from the manifest. Copy the "
+                "archive again, or use another archive."
+            )
         with suppress(sqlite3.Error):  # a damaged file is reported by the next step, with details
             migrations.check_schema(target, migrations.PLATFORM if file.company_id is None else migrations.COMPANY)
     except migrations.ForeignSchema as error:
@@ -95,5 +101,8 @@ def _sealed(archive: Path, manifest: Manifest, name: str) -> bytes:
         raise StorageError(f"{archive} has no encrypted content: it was created without a passphrase.")
     with opened_entry(archive, manifest.keys_at) as entry:
         if entry.name != name or entry.size > MOST_SECRETS_BYTES:
-            raise StorageError(f"{archive} is damaged: it has {entry.name!r} where {name} should be.")
+            raise StorageError(
+                f"{archive} is damaged: it has {entry.name!r} where {name} should be. Copy the archive again, "
+                "or use another archive."
+            )
         return b"".join(entry.pieces())

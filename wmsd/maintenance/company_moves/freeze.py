@@ -100,8 +100,8 @@ class Freezer:
         while (what := self._under_way(company)) is not None:
             if time.monotonic() > until:
                 raise StorageError(
-                    f"{what} of {company.code} is still running after {DRAIN_SECONDS:.0f} s. Wait until that "
-                    "is finished, then try again."
+                    f"{what} of {company.code} is still running after {DRAIN_SECONDS:.0f} s. Try again when it "
+                    "is finished."
                 )
             await asyncio.sleep(LOOK_SECONDS)
         database = await self._installation.files.get(company.id)

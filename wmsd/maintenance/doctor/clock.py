@@ -26,8 +26,8 @@ FROM_FUTURE: Final = FindingKind(
     "clock-behind",
     "warning",
     "{file} was last changed at {changed}, but the clock of this machine says {now}.",
-    "Check whether the clock is right. If it is right, the file was written while the clock was "
-    "wrong, or on another machine, and you need not do anything.",
+    "Check whether the clock is right. If it is right, do nothing: the file was written while the clock was "
+    "wrong, or on another machine.",
 )
 CHANGES_FROM_FUTURE: Final = FindingKind(
     "changes-ahead",

@@ -35,7 +35,7 @@ DISK_FULL: Final = FindingKind(
     "disk-full",
     "wrong",
     "The disk of {file} is nearly full: {free} MB are free.",
-    "Free some space: if the disk fills up, wmsd refuses requests that create something. wmsd needs {least} MB.",
+    "Free some space: wmsd needs {least} MB. When the disk is too full, wmsd stores no new data.",
 )
 DISK_LOW: Final = FindingKind(
     "disk-low",
@@ -48,8 +48,8 @@ BACKUPS_LOW: Final = FindingKind(
     "backup-disk-low",
     "warning",
     "The disk of the backup folder {file} is nearly full: {free} MB are free.",
-    "Free some space there, keep fewer backups (backup.keep_daily, backup.keep_weekly), or name "
-    "another backup.folder.",
+    "Free some space there, keep fewer backups (backup.keep_daily, backup.keep_weekly), or set backup.folder "
+    "to a folder on another disk.",
 )
 FEW_FILES: Final = FindingKind(
     "disk-out-of-files",
@@ -74,13 +74,13 @@ ON_NETWORK: Final = FindingKind(
 ON_LAYERS: Final = FindingKind(
     "disk-in-container",
     "warning",
-    "{file} is inside a container ({type}).",
+    "{file} is stored inside a container ({type}), not on a volume.",
     "Put the data folder on a volume: data inside a container is lost when the container is created again.",
 )
 ONLY_IN_MEMORY: Final = FindingKind(
     "disk-in-memory",
     "warning",
-    "{file} is in memory ({type}).",
+    "{file} is stored only in memory ({type}), not on a disk.",
     "Put the data folder on a disk: data in memory is lost when the machine stops.",
 )
 SLOW_SYNC: Final = FindingKind(

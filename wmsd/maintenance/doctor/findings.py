@@ -101,7 +101,8 @@ UNEXAMINED: Final = FindingKind(
     "unexamined",
     "wrong",
     "This part could not be examined: {group}, because {reason}.",
-    "Check whether this user may read the data folder, the backup folder and the temporary folder.",
+    "Make sure that this user may read the data folder, the backup folder and the temporary folder. Then run "
+    "wmsd doctor again.",
     words=(*(group.title for group in GROUPS), *REASONS),
 )
 BROKEN_OFF: Final = FindingKind(

@@ -19,8 +19,9 @@ from wmsd.maintenance.doctor.usable_folder import check_usable
 
 NOBODY: Final = "nobody"
 OF_PLATFORM: Final = (
-    "Stop the server. If you have a copy of platform.db, put it back together with its platform.db-wal. Otherwise "
-    "restore platform.db from a backup: {command}. Only platform.db contains users and tokens."
+    "Stop the server. If you have a copy of platform.db and platform.db-wal, copy both files into the data "
+    "folder. Otherwise restore platform.db from a backup: {command}. Only platform.db contains users and "
+    "tokens."
 )
 OF_COMPANY: Final = "Restore the company from a backup: wmsd backup restore {backup} --company {code}"
 
@@ -62,7 +63,7 @@ COMPANIES_SWAPPED: Final = FindingKind(
 FILE_UNKNOWN: Final = FindingKind(
     "company-unknown",
     "warning",  # a process that was killed while it created a company leaves such a file too
-    "{file} belongs to no company in platform.db. The owner named in the file: {owner}.",
+    "{file} belongs to no company in platform.db. The company named in the file: {owner}.",
     "If platform.db is older than the company, restore a newer platform.db. Otherwise move the file "
     "out of the data folder, and keep the file until you know its company.",
     words=(NOBODY,),
@@ -76,7 +77,7 @@ FILE_STRAY: Final = FindingKind(
 RESTORE_UNFINISHED: Final = FindingKind(
     "restore-unfinished",
     "warning",
-    "A restore was interrupted: {file} records how to continue.",
+    "A restore was interrupted and is not complete. {file} lists the remaining steps.",
     "Start the server, which first finishes the restore. Then run wmsd doctor again.",
 )
 UNUSABLE: Final = FindingKind(

@@ -75,8 +75,9 @@ PORT_PRIVILEGED: Final = FindingKind(
 PROXY_EVERYBODY: Final = FindingKind(
     "proxy-everybody",
     "wrong",
-    "server.trusted_proxies contains {network}: any client from there can claim any address.",
-    "Name only the addresses of your proxies. Limits and the audit use the address that the proxies report.",
+    "server.trusted_proxies contains {network}: any client in this network can pretend to have any address.",
+    "In server.trusted_proxies, list only the addresses of your proxies. Limits and the audit use the client "
+    "addresses that these proxies report.",
 )
 PROXY_ELSEWHERE: Final = FindingKind(
     "proxy-elsewhere",

@@ -95,7 +95,8 @@ PROGRAM_UNKNOWN: Final = FindingKind(
     "warning",
     "wmsd could not check whether the program {file}, the first word of {setting}, can be started: "
     "the shell was still searching after {seconds} s.",
-    "Check whether this machine is overloaded, or a folder in PATH does not respond. Then run wmsd doctor again.",
+    "Check whether this machine is overloaded, and whether each folder in PATH responds. Then run wmsd doctor "
+    "again.",
 )
 URL_REFUSED: Final = FindingKind(
     "alerts-refused",

@@ -20,8 +20,8 @@ truncates it at 16 MB. A log grows larger only during a long read.
 LOG_MISSING: Final = FindingKind(
     "log-missing",
     "wrong",
-    "Changes are missing from {file}, because its -wal file is missing. Its last change is from {found}, but "
-    "platform.db recorded a change at {noted}.",
+    "Changes are missing from {file}, because its -wal file is missing. The last change in the file is from "
+    "{found}, but platform.db recorded a change at {noted}.",
     "Stop the original server and copy its whole data folder again, or use a backup: wmsd backup create. "
     "Without another copy, the changes in the -wal file are lost.",
 )

@@ -39,12 +39,12 @@ COUNTED_TABLES: Final = (
     *("webhook_subscriptions", "webhook_deliveries", "webhook_attempts"),
 )
 REFERENCES_LEAD: Final = "each reference in {table} must point to an existing record"
-ROWS_COUNTED: Final = "it must be possible to count the rows of {table}"
+ROWS_COUNTED: Final = "the rows of {table} must be readable"
 REFERENCE: Final = "each reference must point to an existing record"
 A_RECORD: Final = "a record of {table}"
 NONE: Final = "none"
 TOTAL: Final = "the stored total of a list must equal the number of its records"
-IS_NEWEST: Final = "the file must have every change that was written to it"
+IS_NEWEST: Final = "the file must contain every change that wmsd wrote to it"
 LAST_CHANGE: Final = "the last change (event {found} in the file, event {noted} in platform.db)"
 PROMISES: Final[Mapping[str, tuple[str, ...]]] = {
     **{check.promise: check.words for check in CHECKS},

@@ -44,7 +44,10 @@ class PlatformRestore(Restore):
         this backup.
         """
         if self.manifest.company is not None:
-            raise StorageError(f"{self.archive} is the archive of one company, and has no {PLATFORM_FILE}.")
+            raise StorageError(
+                f"{self.archive} is the archive of one company, and has no {PLATFORM_FILE}. Name a backup of "
+                "the whole installation."
+            )
         known, file = self._known, self.manifest.file(PLATFORM_FILE)
         if file is None:
             raise StorageError(f"{self.archive} has no {PLATFORM_FILE}. Name another backup.")

@@ -91,8 +91,8 @@ def _check_sum(source: Path, sha256: str, expected: str | None) -> None:
     for name, text in said.items():
         if text is not None and text.strip().lower() != sha256:
             raise StorageError(
-                f"{source} is not the published program: it differs from {name} ({text.strip()[:80]}). "
-                "Nothing was changed. Download the program again."
+                f"{source} is not the published program: its SHA-256 differs from {name} "
+                f"({text.strip()[:80]}). Nothing was changed. Download the program again."
             )
 
 
@@ -135,14 +135,17 @@ def _verified(source: Path, taken: Path, key: minisign.PublicKey, text: bytes) -
         key.verify_file(taken, signature)
     except ValueError as error:
         raise StorageError(
-            f"{source}{SIGNATURE} is not the signature of {source} by this key: {error}. Nothing was changed. "
-            "Download both again from where wmsd is published."
+            f"{source}{SIGNATURE} is not the signature of {source}, or was created with another key: {error}. "
+            "Nothing was changed. Download both files again from where wmsd is published."
         ) from None
     comment = signature.trusted_comment
     match comment.split():
         case ["wmsd", version, *_]:
             return f"its signature is valid ({comment})", version
-    raise StorageError(f"{source} was signed as {comment!r}, which is not a version of wmsd. Nothing was changed.")
+    raise StorageError(
+        f"{source} was signed as {comment!r}, which is not a version of wmsd. Nothing was changed. Download "
+        "wmsd and its signature again."
+    )
 
 
 def describe_release(program: ProgramFile, proof: Proof) -> Described:
@@ -154,8 +157,8 @@ def describe_release(program: ProgramFile, proof: Proof) -> Described:
     found = _asked(program.new)
     if proof.signed_for not in (None, found.version):
         raise StorageError(
-            f"The program reports the version {found.version}, but it was signed as {proof.signed_for}. "
-            "Nothing was changed."
+            f"The program reports the version {found.version}, but its signature is for version "
+            f"{proof.signed_for}. Nothing was changed. Download the program and its signature again."
         )
     if version_parts(found.version) <= version_parts(__version__):
         raise StorageError(

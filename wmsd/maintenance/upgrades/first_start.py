@@ -32,7 +32,9 @@ class Trial:
         failed = {each: why for each, why in files.failed.items() if each not in self._upgrade.unavailable}
         if failed:
             first = next(iter(failed.values()))
-            raise StorageError(f"{len(failed)} of {len(company_ids)} companies cannot be served: {first}")
+            raise StorageError(
+                f"{len(failed)} of {len(company_ids)} companies cannot be served. The first reason is: {first}"
+            )
 
     def succeed(self) -> None:
         """Mark the upgrade as done. From now on wmsd never goes back automatically, because requests write data.
@@ -80,6 +82,10 @@ def begin(data: DataFolder) -> Trial | None:
         reason = upgrade.reason or "The upgrade was interrupted."
         write_upgrade(data.path, upgrade.model_copy(update={"outcome": "went back", "reason": reason}))
     else:
-        LOG.warning("an upgrade to wmsd %s was started, but this is wmsd %s", upgrade.to_version, __version__)
+        LOG.warning(
+            ("an upgrade to wmsd %s was started, but the program that runs now is wmsd %s"),
+            upgrade.to_version,
+            __version__,
+        )
         write_upgrade(data.path, upgrade.model_copy(update={"outcome": "done"}))
     return None

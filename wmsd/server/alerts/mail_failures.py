@@ -72,7 +72,7 @@ def mail_failure_sentence(error: BaseException, settings: Alerts, seconds: float
         return _of_relay(error, relay, port)
     if isinstance(error, OSError):
         return f"{relay} closed the connection at port {port}."
-    return f"The e-mail could not be written: {error}."
+    return f"The e-mail could not be created: {error}."
 
 
 def _of_relay(error: Exception, relay: str, port: int) -> str:

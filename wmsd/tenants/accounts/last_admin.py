@@ -79,18 +79,18 @@ def _why_last(tx: Transaction, user: User) -> str | None:
     other = others[0]
     if signs_in and other.password_reach is not None:
         return (
-            f"{user.email} is the last platform admin who can sign in. {other.email} is also a platform "
-            "admin, but must first choose a new password with the link. To create a new link: People, "
+            f"{user.email} is the only platform admin who can sign in. The platform admin {other.email} must "
+            "first open the password link and choose a new password. To create a new link: People, "
             f"{other.email}, Create password link"
         )
     if signs_in:
         return (
-            f"{user.email} is the last platform admin who can sign in. {other.email} is also a platform "
-            "admin, but must first choose a password with the link. To create a new link: People, "
+            f"{user.email} is the only platform admin who can sign in. The platform admin {other.email} must "
+            "first open the password link and choose a password. To create a new link: People, "
             f"{other.email}, Create password link"
         )
     return (
         f"The platform admins {user.email} and {other.email} have no password yet. {other.email} must "
-        f"first choose a password with the link. To create a new link: People, {other.email}, Create "
+        f"first open the password link and choose a password. To create a new link: People, {other.email}, Create "
         "password link"
     )

@@ -141,7 +141,10 @@ def grant(user: User, requested: Sequence[str], whitelist: Container[str] = ABIL
     refuse_errors(check_abilities(requested, whitelist))
     beyond = sorted(expand(requested) - user.may_do)
     if beyond:
-        raise forbidden(f"This user does not have these abilities, and cannot grant them: {', '.join(beyond)}.")
+        raise forbidden(
+            "A token of this user cannot have these abilities, because the user does not have them: "
+            f"{', '.join(beyond)}."
+        )
     return list(dict.fromkeys(requested))
 
 

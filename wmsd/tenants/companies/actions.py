@@ -83,7 +83,15 @@ def codes_like(tx: Transaction, code: str, of: int | None = None) -> FieldErrors
     """
     for company in store.every_company(tx):
         if company.id != of and company.code != code and company.code.casefold() == code.casefold():
-            return {"code": [f"differs from the code of company {company.code} only in capital letters"]}
+            return {
+                "code": [
+                    (
+                        f"differs from the code of company {company.code} only in capital letters: choose a "
+                        "different "
+                        "code"
+                    )
+                ]
+            }
     is_taken = any(company.code == code for company in store.every_company(tx))
     return {"code": [TAKEN]} if is_taken else {}
 

@@ -79,7 +79,7 @@ def add(tx: Transaction, recipient: str, replaces: str | None) -> None:
     known = None if now_checked is None else now_checked.fingerprint
     if known != replaces:
         there = (
-            "No checked recovery phrase is in use, but your request replaces one."
+            "Your request replaces a recovery phrase, but no checked recovery phrase is in use."
             if known is None
             else f"The recovery phrase in use is {known}, but your request replaces a different one."
         )

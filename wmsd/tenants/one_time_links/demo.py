@@ -57,7 +57,7 @@ async def open_demo(service: SignInService, body: DemoEntry, call: FromBrowser) 
         owner = _owner(tx, body.code)
         people = {each.email: each for each in _people(owner)}
         if body.email not in (None, *people):
-            raise invalid({"email": ["is not a person of this demo link"]})
+            raise invalid({"email": ["is not one of the users of this demo link"]})
         owner.link.end(tx)
         user = user_of_email(tx, body.email or owner.email)
         return sessions.sign_in(tx, user.id, user.email, call)

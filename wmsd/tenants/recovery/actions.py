@@ -23,10 +23,12 @@ NOT_CHOSEN: Final = (
 )
 UNKNOWN: Final = "is not in the list; load the list again"
 OF_LOST: Final = (
-    "cannot be confirmed or ended, because it is something lost, not an access: create what was lost again, or "
-    "dismiss the entry"
+    "cannot be confirmed or ended: this entry is about something lost, not about an access. Create what was "
+    "lost again, or dismiss the entry"
 )
-OF_ACCESS: Final = "cannot be dismissed, because it is an access, not something lost: confirm or end the access"
+OF_ACCESS: Final = (
+    "cannot be dismissed: this entry is about an access, not about something lost. Confirm or end the access"
+)
 
 
 @for_platform_admins(answer="object", returns=RecoveryList)

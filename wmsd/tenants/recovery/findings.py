@@ -5,7 +5,10 @@ from typing import Any, Final
 
 from wmsd.contract.findings import Finding, FindingKind
 
-SETTLE: Final = "Confirm the access (`wmsd recovery confirm {id}`), or end it (`wmsd recovery end {id}`)."
+SETTLE: Final = (
+    "If this access is still right, confirm it (`wmsd recovery confirm {id}`). Otherwise end it (`wmsd "
+    "recovery end {id}`)."
+)
 WORDS: Final[Mapping[str, FindingKind]] = {
     "token": FindingKind(
         "token-lost",
@@ -40,21 +43,20 @@ WORDS: Final[Mapping[str, FindingKind]] = {
     "user": FindingKind(
         "user-unconfirmed",
         "wrong",
-        "The user {subject} ({name}) may sign in. wmsd does not know whether this user was disabled "
-        "after the backup.",
+        "The user {subject} ({name}) can sign in, but was perhaps disabled after the backup.",
         SETTLE,
     ),
     "site": FindingKind(
         "site-unconfirmed",
         "wrong",
-        "The bearer token of the transport site {name} of {subject} works. wmsd does not know whether "
-        "the token was revoked after the backup.",
+        "The bearer token of the transport site {name} of {subject} works, but was perhaps revoked after the "
+        "backup.",
         SETTLE,
     ),
     "platform-token": FindingKind(
         "platform-token-unconfirmed",
         "wrong",
-        "The {name} works. wmsd does not know whether the token was revoked after the backup.",
+        "The {name} works, but was perhaps revoked after the backup.",
         SETTLE,
     ),
 }

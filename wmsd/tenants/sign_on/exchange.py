@@ -81,8 +81,8 @@ async def _more(endpoint: str, client: LazyClient, access_token: str, subject: s
     found = await provider_requests.get(client, endpoint, {"Authorization": f"Bearer {access_token}"})
     if found.get("sub") != subject:
         raise NoAnswer(
-            f"{endpoint} described another account than the one that signed in (the values of sub differ), so "
-            "wmsd refused the sign-in."
+            f"{endpoint} returned a different account than the ID token (their sub differs), so wmsd refused "
+            "the sign-in. Tell the admin of the sign-in provider."
         )
     return found
 

@@ -123,7 +123,7 @@ def _check(claims: Mapping[str, Any], client_id: str, nonce: str, now: float) ->
     )
     subject = claims["sub"]
     is_subject = isinstance(subject, str) and 0 < len(subject) <= LONGEST_SUBJECT
-    _need(is_subject and subject.isascii() and subject.isprintable(), "has no valid subject")
+    _need(is_subject and subject.isascii() and subject.isprintable(), "has no valid subject (the claim sub)")
 
 
 def _is_time(value: object) -> bool:

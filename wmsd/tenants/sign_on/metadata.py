@@ -75,8 +75,8 @@ class Published:
         if found.get("issuer") != issuer:
             shown = str(found.get("issuer"))[:200]
             raise NoAnswer(
-                f"The sign-in provider at {issuer} gives {shown!r} as its issuer. Set issuer in "
-                "sign_on.providers to exactly this text, if the provider is right."
+                f"The sign-in provider at {issuer} has a different issuer: {shown!r}. If this is the right "
+                "provider, set issuer in sign_on.providers to exactly this text."
             )
         urls = {name: _url(found, name) for name in ASKED_BY_CLIENTS}
         methods = found.get("token_endpoint_auth_methods_supported", ["client_secret_basic"])

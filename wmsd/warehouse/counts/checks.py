@@ -30,8 +30,8 @@ BOOKED: Final = f"""
 
 CHECKS: Final = (
     Check(
-        "a finished count must have booked the counted quantity minus the ledger quantity, and other counts "
-        "must have booked nothing",
+        "each line of a finished count must have booked the counted quantity minus the ledger quantity, and "
+        "lines of other counts must have booked nothing",
         BOOKED,
         in_millionths=False,
         words=(LINE, NOT_BOOKED),

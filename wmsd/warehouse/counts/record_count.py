@@ -25,7 +25,8 @@ COLUMNS: Final = {"counted_quantity": "quantity"}
 the value is the name in `RecordCount`.
 """
 NAME_ONE: Final = (
-    "is not enough for goods with lots or serials: also name one lot or serial, or create a count with all of them"
+    "is not enough, because these goods have lots or serials: also name one lot or serial, or create a count "
+    "with all lots and serials"
 )
 MOVED: Final = "was counted before the goods moved: count again"
 

@@ -98,8 +98,8 @@ def _gone(taken: int, there: Amounts) -> str:
 def _quarantined(quantity: int, there: Amounts) -> str:
     held = to_text(there.quarantined)
     return (
-        f"would leave only {to_text(quantity)} in stock, but {held} are in quarantine: first release the "
-        "missing goods from quarantine"
+        f"would leave only {to_text(quantity)} in stock, but {held} are in quarantine: first release enough "
+        "goods from quarantine"
     )
 
 

@@ -142,8 +142,8 @@ def _check_unnamed(tx: Transaction, status: Status, before: Sequence[Columns], r
     gone = {row["id"] for row in before if (row["id"], row["article_id"]) not in kept}
     if gone and (reception := tx.service(Dependents).find(tx, ORDER_ITEMS.name, gone)) is not None:
         sentence = (
-            f"Reception {reception} uses an item that your request leaves out or changes. Send the item with "
-            "its id and its article."
+            f"Your request removes or changes an item that reception {reception} uses. Send this item with its "
+            "id and its present article."
         )
         raise BY_HAND.forbidden(sentence, status, fields=(ORDERS.lines,))
 

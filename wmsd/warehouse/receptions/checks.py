@@ -30,10 +30,12 @@ FOLLOWED: Final = f"""
 
 CHECKS: Final = (
     Check(
-        "the received quantity of an order must equal the sum of its posted receptions", RECEIVED, words=(ITEM,)
+        "the received quantity of a purchase order must equal the sum of its posted receptions",
+        RECEIVED,
+        words=(ITEM,),
     ),
     Check(
-        "the status of an order must match its received quantity",
+        "the status of a purchase order must match its received quantity",
         FOLLOWED,
         in_millionths=False,
         words=(PARTIAL, UNTOUCHED),

@@ -157,7 +157,7 @@ def check_order_is_open(tx: Transaction, reception: Mapping[str, Any], requested
 
 
 def _unfit(item: ReceivableItem, quantity: int | None) -> str:
-    result = f"multiplied by {to_text(item.um3pl_factor)}, the um3pl_factor of {item.article_code}, the result"
+    result = f"the quantity times {to_text(item.um3pl_factor)} (the um3pl_factor of {item.article_code})"
     if quantity is None:
         return f"is not possible: {result} has more than 6 decimal places"
     return f"is too large: {result} must be at most {to_text(MAXIMUM)}"

@@ -221,6 +221,6 @@ def _not_as_shipped(
             if unit not in shipped.serials:
                 yield invalid_field(path, f"was not shipped with {code}")
             elif unit in returned.serials:
-                yield invalid_field(path, f"is in another return of {code}")
+                yield invalid_field(path, f"is already in another return of {code}")
             elif lot is not None and of_lot in shipped.lots and lot != shipped.serials[unit]:
                 yield invalid_field(path, f"was not shipped with {code} as part of lot {lot}")

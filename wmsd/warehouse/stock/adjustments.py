@@ -127,7 +127,7 @@ def _serial_errors(body: StockChange, quantity: int | None, column: str) -> Fiel
     if len(set(body.serials)) < len(body.serials):
         return {"serials": ["contains the same serial twice"]}
     if quantity not in (None, len(body.serials) * SCALE):
-        return {column: [f"must match the number of serials, {len(body.serials)}"]}
+        return {column: [f"must be {len(body.serials)}, the number of serials"]}
     return {}
 
 

@@ -223,8 +223,8 @@ def _refuse(counting: Counting, before: Contents, faults: list[Fault], outcome: 
     if faults and not counting.counts:  # goods that were not found have no row
         name = f"{counting.place.article_code} in {counting.place.warehouse_code}"
         sentence = (
-            "is missing from the file, which would set its stock to 0, but orders have reserved "
-            f"{to_text(before.reserved)}: add a row for it"
+            "has no row in the file, so its stock would become 0, but orders have reserved "
+            f"{to_text(before.reserved)}: add a row for this article"
         )
         outcome.errors.add(CellError(0, name, sentence))
         return

@@ -67,7 +67,8 @@ def count_parts(before: Contents, counts: Sequence[Counted], faults: list[Fault]
         quarantined = before.parts.get(goods, NOTHING).quarantined if given is None else given
         if quantity and quarantined > quantity:
             sentence = (
-                f"is less than the {to_text(quarantined)} in quarantine: also enter the new quantity in quarantine"
+                f"is less than the quantity in quarantine ({to_text(quarantined)}): also enter the new "
+                "quantity in quarantine"
             )
             faults.append(Fault(goods, "quantity", sentence))
         if quantity:
@@ -149,8 +150,8 @@ def _held_serials(before: Contents, after: Parts) -> Iterator[Fault]:
             yield Fault(
                 goods,
                 "serial",
-                f"{goods.serial} is reserved by an order: its lot and its quarantine cannot be changed, and it "
-                "must stay in stock",
+                f"{goods.serial} is reserved by an order: the serial must stay in stock, in the same lot, and "
+                "must not enter or leave quarantine",
             )
 
 

@@ -89,7 +89,7 @@ def undo(tx: Transaction, counters: Counters) -> list[str]:
     wrong = [*counters.wrong, *(f"{serial} is now in stock in {warehouse}" for _, serial, warehouse in elsewhere)]
     # compared separately, because the stock record does not change when an order takes a serial
     if stock_staging.articles_of_changed_serials(tx, counters.with_serials):
-        wrong.append("orders have taken serials of these articles in the meantime: try again")
+        wrong.append("orders have reserved or released serials of these articles in the meantime: try again")
     if not wrong:
         post_staged(tx, "adjustment")
     return wrong

@@ -190,7 +190,8 @@ def test_words_of_ours_in_the_places_are_told(found: Finding, told: str) -> None
             "vânzare nu trebuie să rezerve nicio serie; dar SO-1, seria S: liberă în loc de rezervată.",
         ),
         (
-            "the stored total of a list must equal the number of its records; but articles: 7 instead of 0.",
+            "the stored total of a list must equal the number of its this rule is broken: records. articles: 7 "
+            "instead of 0.",
             "totalul memorat al unei liste trebuie să fie egal cu numărul înregistrărilor ei; dar articles: 7 în "
             "loc de 0.",
         ),

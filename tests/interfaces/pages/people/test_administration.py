@@ -67,7 +67,7 @@ async def test_companies_and_users_are_found_by_letters_beyond_ascii(admin: Visi
     [
         ("ac me!", "Code may contain only letters, digits, -, _ and ."),
         ("A,B", "Code may contain only letters, digits, -, _ and ."),
-        ("acme", "Code differs from the code of company ACME only in capital letters."),
+        ("acme", "Code differs from the code of company ACME only in capital letters: choose a different code."),
         ("ACME", "Code is taken by another company."),
     ],
 )

@@ -67,7 +67,9 @@ async def test_a_token_does_no_more_than_its_user(lead: Visitor) -> None:
     fields = {"name": "X", "user": MEMBER, "abilities:stock:read": "on", "abilities:articles:write": "on"}
     refused = await sent(lead, "/admin/tokens/new", **fields)
     assert refused.status == 403
-    assert "This user does not have these abilities, and cannot grant them: articles:write." in refused.text
+    assert (
+        "A token of this user cannot have these abilities, because the user does not have them: articles:write."
+    ) in refused.text
 
 
 async def test_a_token_that_an_admin_made_does_not_grow_with_its_user(admin: Visitor, lead: Visitor) -> None:

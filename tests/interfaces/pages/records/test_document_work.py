@@ -367,7 +367,11 @@ async def test_a_form_with_more_lines_than_it_takes_is_refused_before_they_are_r
     form = form_of(await office.get(f"{ORDERS}/new"))
     rows_of_form = {f"lines.{number}.warehouse": f"Q{number}" for number in range(1001)}
     seen = await office.post(f"{ORDERS}/new", {**form, **rows_of_form})
-    assert (seen.status, "A form takes at most 1000 lines, but 1001 were sent." in text_of(seen.text)) == (
+    assert (
+        seen.status,
+        ("A form can have at most 1000 lines, but 1001 were sent. Send the other lines in another form.")
+        in text_of(seen.text),
+    ) == (
         422,
         True,
     )

@@ -163,7 +163,7 @@ def _show(command_line: CommandLine, phrase: Phrase, as_json: bool) -> None:
     if file := command_line.settings.backup.passphrase_file:
         note(
             f"Scheduled backups encrypt the keys with the passphrase in {file}. To use the recovery phrase "
-            "instead, make backup.passphrase_file empty."
+            "instead, remove the setting backup.passphrase_file."
         )
     note(WRITE_DOWN.format(fingerprint=phrase.fingerprint))
     if as_json:

@@ -108,12 +108,15 @@ def _print_restored(done: TakenOver, as_json: bool) -> None:
     for each in done.taken:
         if each.known_missing:
             events = count_of(each.known_missing, "event")
-            note(f"{each.code} lacks at least {events} after event {each.last_event}.")
+            note(
+                f"{each.code} lacks at least {events} after event {each.last_event}, because these changes "
+                "were not replicated."
+            )
     for code, reason in done.failed.items():
         note(f"{code} was not restored: {reason}")
     note(sentence_of_access(done.access_unknown_after))
     note(
-        f"Restored in {done.seconds:.1f} s, without the changes after each company's last replicated change; "
-        f"new record numbers are at least {LEAST_LEAP} higher. Start `wmsd serve` now, and make sure that the "
-        "other machine does not serve any more."
+        f"Restored in {done.seconds:.1f} s. Changes that were not replicated are lost, and new record numbers "
+        f"are at least {LEAST_LEAP} higher. Start `wmsd serve` now, and make sure that the other machine no "
+        "longer serves."
     )

@@ -163,7 +163,7 @@ def _backup(command_line: CommandLine, loan: Loan | None) -> Made:
         made = Creation(command_line.folder, source_of(command_line.folder, loan), folder, passphrase, tell).make()
     note(f"A backup of everything was created: {made.path}")
     for each in made.manifest.left_out:
-        note(f"{each.code} is not in the backup, so it has no trial run: {each.reason}")
+        note(f"{each.code} is not in the backup, so the trial run does not check it: {each.reason}")
     return made
 
 

@@ -66,7 +66,7 @@ def list_alerts(command_line: CommandLine, as_json: bool) -> None:
     for name, failure in kept.failures.items():
         waiting = len(kept.waiting_of(name))
         note(
-            f"alerts.{name} has not accepted alerts since {failure.since} (waiting: {waiting}): "
+            f"No alert could be sent through alerts.{name} since {failure.since} (waiting: {waiting}): "
             f"{escape_controls(failure.error)}"
         )
     if command_line.folder.server() is None:

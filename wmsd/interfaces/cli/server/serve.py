@@ -238,8 +238,8 @@ async def _serve(
                 LOG.info("metrics at %s", scraped_at)
             await _greet(installation, address, loaded)
             LOG.info(
-                "wmsd opens at most %d connections to the companies' files, with %d MB of memory "
-                "(storage.memory_megabytes) and %d of %d file descriptors",
+                "wmsd opens at most %d connections to the companies' files; all connections together may use "
+                "%d MB of memory (storage.memory_megabytes) and %d of %d file descriptors",
                 bounds.connections,
                 settings.storage.memory // MEGABYTE,
                 bounds.descriptors,
@@ -315,7 +315,7 @@ async def _prepare(installation: Installation, company_ids: Collection[int]) -> 
     await installation.files.prepare(company_ids)
     failed = len(installation.files.failed)
     LOG.info(
-        "%s up to date after %.1f s; %d cannot be used",
+        "%s up to date after %.1f s; files that cannot be used: %d",
         count_of(len(company_ids) - failed, "company's file is", "companies' files are"),
         time.monotonic() - began,
         failed,
@@ -369,7 +369,7 @@ async def _greet(installation: Installation, address: str, loaded: "Loaded | Non
     try:
         click.echo("\n".join(lines))
     except OSError as error:
-        LOG.warning("the addresses cannot be printed: %s", error.strerror)
+        LOG.warning("the start message with the addresses could not be printed: %s", error.strerror)
     LOG.info("serving %s", address)
 
 

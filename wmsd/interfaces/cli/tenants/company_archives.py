@@ -189,7 +189,10 @@ def bring_in(
         return
     say({"id": done.id, "code": code, "name": record.name, "webhooks_off": done.webhooks}, as_json)
     note(f"The company has the id {done.id} in this installation: integrators send X-Company-Id: {done.id}.")
-    note("Its records, with their ids and codes, its stock, its history and its event numbers are unchanged.")
+    note(
+        "The records (with their ids and codes), the stock, the history and the event numbers of the company "
+        "are unchanged."
+    )
     if same:
         note(
             f"The same company is already in this installation as {' and '.join(same)}. Changes in one of "
@@ -268,7 +271,7 @@ def _note_what_lacks(code: str, had: str, users: Sequence[str]) -> None:
         note("Tokens, users and sites were not imported. Create them with wmsd token, user and site.")
         return
     note("Tokens and sites were not imported. Create them with wmsd token and site.")
-    note(f"These users had {had} here until the company was deleted. To give a user access again:")
+    note(f"These users had access to {had} here until the company was deleted. To give a user access again:")
     for email in users:
         note(f"  wmsd user change {shlex.quote(email)} --add-company {shlex.quote(code)}")
 

@@ -96,7 +96,7 @@ def _ask_without_archive(command_line: CommandLine, company: Company, code: str)
     )
     aside = ", ".join(map(str, deleting.left_aside(command_line.folder, company)))
     if path.exists():
-        note(f"{path} is kept, unchanged, in a separate folder.")
+        note(f"wmsd keeps {path} unchanged, in a separate folder.")
     else:
         note(f"{path} is already in {aside}." if aside else f"{path} is missing, so no file is kept.")
     _check_typed(
@@ -129,7 +129,7 @@ def _begun(command_line: CommandLine, loan: Loan | None, code: str) -> deleting.
     gone, is_all = on_platform(lambda at: deleting.left_over(at, code))
     for company_id in gone:
         deleting.remove_files(command_line.folder, company_id)
-        note(f"The file of company {company_id}, which was deleted earlier, is removed.")
+        note(f"Removed the file of company {company_id}, which was deleted earlier.")
     if is_all:
         return None
     begun = on_platform(lambda at: at.platform.write(lambda tx: deletion_store.begin(tx, code)))

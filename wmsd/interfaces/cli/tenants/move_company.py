@@ -165,7 +165,7 @@ def _check_folder(other: CommandLine, home: Standing, origin: Owner, asked: Movi
     if there is None:
         raise StorageError(
             f"{other.folder.path} has no company that was imported from {asked.code} of this installation"
-            f"{'' if asked.new_code is None else f' as {asked.new_code}'}."
+            f"{'' if asked.new_code is None else f' as {asked.new_code}'}. Import the company there first."
         )
     data = f" --data {shlex.quote(str(other.folder.path.absolute()))}"
     config = "" if other.config_file is None else f" --config {shlex.quote(str(other.config_file.absolute()))}"

@@ -123,7 +123,11 @@ def _rows_of(field: FormField, sent: Mapping[str, str]) -> Iterator[tuple[FormFi
     numbers = [int(number) for number in sent_numbers if number.isdecimal() and len(number) <= LONGEST_NUMBER]
     if field.most and len(numbers) > field.most:
         raise Problem(
-            "VALIDATION_FAILED", f"A form takes at most {field.most} lines, but {len(numbers)} were sent."
+            "VALIDATION_FAILED",
+            (
+                f"A form can have at most {field.most} lines, but {len(numbers)} were sent. Send the other "
+                "lines in another form."
+            ),
         )
     return (row_of(field, number) for number in sorted(numbers))
 

@@ -32,7 +32,8 @@ METHODS: Final = web.AppKey("methods_of_pages", dict[str, list[str]])
 """The HTTP methods of each page, by the address of the page."""
 IS_COMPLETE: Final = web.AppKey("has_all_pages", bool)
 WRONG_METHOD: Final = (
-    "This address accepts only the methods of a page or of its form. For programs, use the addresses under /api."
+    "This address is a page for browsers, and does not accept the method of this request. Programs use the "
+    "addresses under /api."
 )
 
 
