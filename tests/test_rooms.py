@@ -47,7 +47,6 @@ SHORT: Final = {
     "interfaces/pages/people/rights.py": "a page",
     "interfaces/pages/people/try_sign_on.py": "a page",
     "interfaces/pages/webhooks/event.py": "a page",
-    "server/figures/ask.py": "both ends of one request, without the imports of the metrics",
 }
 """Files under 40 lines that only one package uses, with the reason why they are separate files."""
 WRITES: Final = re.compile(

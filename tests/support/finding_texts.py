@@ -26,10 +26,7 @@ from wmsd.platform.admin_view.findings_file import (
 
 LITERAL = re.compile(r"'([^']*)'")
 MOMENT: Final = "2026-11-20T12:00:00.000Z"
-TOTAL: Final = (
-    "the stored total of a list must equal the number of its this rule is broken: records. articles: 7 instead "
-    "of 0."
-)
+TOTAL: Final = "the stored total of a list must equal the number of its records; but articles: 7 instead of 0."
 CHOICE = re.compile(r"iif\([^()]*?, '([^']+)', '([^']+)'\)")
 
 

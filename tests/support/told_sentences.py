@@ -18,7 +18,7 @@ REFUSALS: Final = ("_refusal", "_what_is_wrong")
 WARNINGS: Final = "risks"
 """The function that yields the warnings of a start."""
 HOLE: Final = "…"
-GOES_ON: Final = re.compile("[^a-z]*$|…[.]? …? ?(?:while it was in use|Its content)")
+GOES_ON: Final = re.compile("[^a-z]*$|…[.]? …? ?(?:while it was in use|wmsd writes the content)")
 """Matches texts that only put other sentences together. These texts are left out."""
 
 

@@ -1,7 +1,7 @@
 """APScheduler on monotonic time.
 
-By default, APScheduler uses the wall clock. If somebody sets the wall clock forward, APScheduler lists every
-missed run. For a step of 180 days and a run each half second, this takes minutes. If somebody sets the wall clock
+By default, APScheduler uses the wall clock. If the wall clock is set forward, APScheduler lists every
+missed run. For a step of 180 days and a run each half second, this takes minutes. If the wall clock is set
 back, no job runs until the clock reaches the previous time again.
 """
 

@@ -104,9 +104,9 @@ def test_a_file_of_no_company_says_whose_it_was(data: Path) -> None:
     shutil.copy(data / "companies" / "2.db", data / "companies" / "7.db")
     at = situation(data)
     assert names(folder_files.findings(at)) == ["company-unknown"]
-    assert told(folder_files.findings(at), "company-unknown").endswith("The owner named in the file: B.")
+    assert told(folder_files.findings(at), "company-unknown").endswith("The company named in the file: B.")
     noise(data / "companies" / "7.db")
-    assert told(folder_files.findings(at), "company-unknown").endswith("The owner named in the file: nobody.")
+    assert told(folder_files.findings(at), "company-unknown").endswith("The company named in the file: nobody.")
 
 
 def test_an_older_platform_does_not_know_the_newer_company(data: Path) -> None:

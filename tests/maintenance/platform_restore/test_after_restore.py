@@ -250,7 +250,9 @@ def test_what_is_no_entry_changes_nothing(site: Home) -> None:
     [lost, *_] = ids(site, "token-lost")
     [admin] = ids(site, "user-unconfirmed", EMAIL)
     assert "is not in the list" in site.refused("recovery", "confirm", admin, "999")
-    assert "because it is something lost, not an access" in site.refused("recovery", "confirm", admin, lost)
+    assert "this entry is about something lost, not about an access" in site.refused(
+        "recovery", "confirm", admin, lost
+    )
     assert "because it is an access, not something lost" in site.refused("recovery", "dismiss", admin)
     assert "last platform admin" in site.refused("recovery", "end", admin)
     assert "Give the IDs of entries" in site.misunderstood("recovery", "confirm")

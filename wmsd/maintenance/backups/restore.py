@@ -45,9 +45,7 @@ class Restored(NamedTuple):
     replaced: Path | None
     """The folder with the previous files, or None if there were no files."""
     missing: dict[str, Missing]
-    """What each company wrote after the backup, which is now lost, by company code. A company is left out if its
-    loss is not known.
-    """
+    """What each company has lost, by code: its writes after the backup. Unknown losses are left out."""
     not_in_backup: list[str]
     """The files of companies that are not in the backup. The restore has moved them to the folder `replaced`."""
     shut_out: RevokedAccess
@@ -94,15 +92,11 @@ class Restore:
 
     @cached_property
     def _known(self) -> Installed | None:
-        """The installation that is now in the data folder, or None. Read this property only while no other process
-        changes the folder.
-        """
+        """The installation in the folder, or None. Read this only while no other process changes the folder."""
         return installation_before(self._data)
 
     def _check_is_backup(self) -> None:
-        """Raise StorageError if the archive is the export of a company, and this installation does not have the
-        company.
-        """
+        """Raise StorageError if the archive exports a company that this installation does not have."""
         if self.manifest.company is None:
             return
         known = self._known
@@ -121,8 +115,7 @@ class Restore:
         backup = shlex.quote(str(self.archive)) if has_it else UNKNOWN
         return StorageError(
             f"{self._data.platform_file} cannot be read, and a company needs it for its restore. First restore "
-            f"only platform.db; the companies' files stay unchanged: wmsd backup restore {backup} "
-            "--only-platform"
+            f"only platform.db; the companies' files stay unchanged: wmsd backup restore {backup} --only-platform"
         )
 
     def check_everything(self) -> None:
@@ -192,9 +185,7 @@ class Restore:
         }
 
     def _numbers(self, file: BackedUpFile) -> Numbers:
-        """Return the numbers that the company has used up to now, such as its last ids. They come from its file in
-        the data folder and from its high-water mark.
-        """
+        """Return the last numbers that the company has used, from its file and its high-water mark."""
         mark = None if self._known is None else self._known.marks.get(file.company_id or 0)
         return numbers_of(self._data.path / file.path, mark)
 
@@ -252,9 +243,8 @@ class Restore:
             )
             raise StorageError(
                 f"There is no company {code} (id {file.company_id}) in this installation now. {namesake}Import "
-                "the archive that was written when the company was deleted (`wmsd company import`), or "
-                "restore this backup into an empty folder (--data) and export the company there (`wmsd "
-                "company export`)."
+                "the archive that its deletion wrote (`wmsd company import`). Or restore this backup into an "
+                "empty folder (--data), and export the company there (`wmsd company export`)."
             )
         self._check([file])
         return file
@@ -398,9 +388,8 @@ def put_company(
 ) -> Missing | None:
     """Replace a company's file by an unpacked file from a backup. No process may have the replaced file open.
 
-    `file` and `unpacked` are the paths of the two files, and `replaced` is the folder for the replaced file. All
-    are relative to `data`. `as_of` is the time of the backup. `mark` is the stored high-water mark of the
-    company's file.
+    `file`, `unpacked` and the folder `replaced` are relative to `data`. `as_of` is the time of the backup. `mark`
+    is the stored high-water mark of the company's file.
 
     Return what the company wrote after `as_of`, or None if that is not known. Raise StorageError, sqlite3.Error or
     OSError if the file cannot be replaced.

@@ -17,7 +17,7 @@ value differs. `unproved`: a promise cannot be checked. `error`: the file cannot
 SENTENCES: Final[Mapping[Kind, str]] = {
     "damage": "the file is damaged ({place}): {message}.",
     "index": "the search index of the file is damaged ({place}): {message}. No record is lost.",
-    "difference": "this rule is broken: {promise}. {record}: {found} instead of {expected}.",
+    "difference": "{promise}; but {record}: {found} instead of {expected}.",
     "unproved": "could not check this rule: {promise}. The reason is: {reason}.",
 }
 """The sentences by kind. A file that cannot be examined has a separate sentence with the reason."""

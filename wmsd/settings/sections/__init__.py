@@ -1,1 +1,1 @@
-"""The sections of the settings. Each section is in the module with its name."""
+"""The sections of the settings, each in the module with its name."""

@@ -90,7 +90,7 @@ async def test_it_shows_all_that_is_open_and_leads_to_each_act(admin: Visitor) -
     for sentence in (
         "wmsd can no longer decrypt the credentials of the webhook ERP of ACME, which sends to erp.example.com.",
         f"The second factor of {LEAD} was lost with the keys",
-        f"The user {LEAD} (company-admin) may sign in.",
+        f"The user {LEAD} (company-admin) can sign in, but was perhaps disabled after the backup.",
         "wmsd does not know which tokens were revoked and which users were disabled after",
         "was lost with the keys. wmsd refuses a program that uses this token.",
     ):
@@ -161,7 +161,7 @@ async def test_what_the_page_cannot_do_changes_nothing(admin: Visitor) -> None:
         assert seen.status in (422, 400), (wrong, seen.status)
     lost = next(each for each in buttons(await admin.get("/admin/after-restore")) if each["act"] == "dismiss")
     seen = await admin.post("/admin/after-restore", {**lost, "act": "confirm"})
-    assert "because it is something lost, not an access" in text_of(seen.text)
+    assert "this entry is about something lost, not about an access" in text_of(seen.text)
     assert (await admin.post("/admin/after-restore", {**form, "form_token": "x"})).status == 403
     assert await open_entries(admin.world) == before
 

@@ -143,9 +143,9 @@ def test_an_alert_about_a_certificate_has_the_words_of_the_doctor() -> None:
     [
         (
             folder_files.FILE_UNKNOWN.of(Path("/9.db"), owner=folder_files.NOBODY),
-            "Proprietarul scris în el: nimeni.",
+            "Compania indicată în fișier: nimeni.",
         ),
-        (folder_files.FILE_UNKNOWN.of(Path("/9.db"), owner="ACME"), "Proprietarul scris în el: ACME."),
+        (folder_files.FILE_UNKNOWN.of(Path("/9.db"), owner="ACME"), "Compania indicată în fișier: ACME."),
         (
             network.PORT_TAKEN.of(setting="server.listen", listen="[::1]:80", process="process 7 (nginx)"),
             "[::1]:80: procesul 7 (nginx).",
@@ -190,8 +190,7 @@ def test_words_of_ours_in_the_places_are_told(found: Finding, told: str) -> None
             "vânzare nu trebuie să rezerve nicio serie; dar SO-1, seria S: liberă în loc de rezervată.",
         ),
         (
-            "the stored total of a list must equal the number of its this rule is broken: records. articles: 7 "
-            "instead of 0.",
+            "the stored total of a list must equal the number of its records; but articles: 7 instead of 0.",
             "totalul memorat al unei liste trebuie să fie egal cu numărul înregistrărilor ei; dar articles: 7 în "
             "loc de 0.",
         ),

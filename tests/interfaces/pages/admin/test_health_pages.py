@@ -231,10 +231,7 @@ async def test_what_the_doctor_finds_is_told_with_a_remedy(
     seen = await examined(admin)
     text = text_of(seen.text)
     assert "Problems found. Files with problems: 1 of 2." in text
-    sentence = (
-        "the stored total of a list must equal the number of its this rule is broken: records. articles: 7 "
-        "instead of 0."
-    )
+    sentence = "the stored total of a list must equal the number of its records; but articles: 7 instead of 0."
     assert f"ACME {sentence}" in text
     assert "restore this company from an earlier backup" in text
     assert [each.getMessage() for each in caplog.records] == [f"examined ACME: {sentence}"]

@@ -226,7 +226,7 @@ def _print_findings(report: Report) -> None:
         say_text(f"{report.name}: {report.file} is damaged, {damage.place}: {damage.messages[0]}{more}")
     for difference in report.findings.differences:
         say_text(
-            f"{report.name}: this rule is broken: {difference.promise}. {difference.record}: "
+            f"{report.name}: {difference.promise}; but {difference.record}: "
             f"{difference.found} instead of {difference.expected}"
         )
 

@@ -94,8 +94,7 @@ def rows(
 
 
 def _narrowed(record: Mapping[str, Any], names: Iterable[str], referred: Referred) -> str:
-    """Return the query for a list that shows only entries about this record. `names` are the fields of the record
-    that become filters.
+    """Return the query for a list that shows only entries about this record. `names` are its fields for filters.
 
     If a field refers to a record in `referred`, the query has the code of that record instead of the id.
     """
@@ -112,9 +111,7 @@ def _narrowed(record: Mapping[str, Any], names: Iterable[str], referred: Referre
 def lines(
     fields: Iterable[Field], records: Iterable[Mapping[str, Any]], referred: Referred, at: Workplace
 ) -> Markup:
-    """Return the rows of a table in a record, such as the lines of an order. Keys are not links, and quantities
-    have their units.
-    """
+    """Return the rows of a table, such as an order's lines. Keys are no links, and quantities have units."""
     return _body(fields, records, referred, at, has_units=True)
 
 
@@ -128,9 +125,7 @@ class Column(NamedTuple):
     show: Show
     leads_to: LeadsTo | None
     of_record: Callable[[Mapping[str, Any]], str] | None
-    """A function that returns the HTML of the field from the whole record. None if the HTML depends only on the
-    field's value.
-    """
+    """A function that returns the field's HTML for the whole record. None if the field's value is enough."""
 
 
 def _body(
@@ -315,10 +310,7 @@ def _part(field: Field, at: Workplace) -> Callable[[Mapping[str, Any]], str] | N
 def _of_record(
     field: Field, referred: Referred, at: Workplace, has_units: bool
 ) -> Callable[[Mapping[str, Any]], str] | None:
-    """Return a function that creates the HTML of this field from the whole record.
-
-    Return None if the HTML depends only on the field's value.
-    """
+    """Return a function that creates this field's HTML from the whole record. None if its value is enough."""
     if field.kind == "document":
         return _document(referred)
     if has_units and field.name in QUANTITIES:
@@ -354,8 +346,7 @@ def _plain_number(value: Decimal) -> str:
 def _document(referred: Referred) -> Callable[[Mapping[str, Any]], str]:
     """Return a function that shows the document that caused a record.
 
-    Some documents have no page, or the person may not read them. For these, the function shows the kind and the
-    id.
+    If a document has no page, or the person may not read it, the function shows the kind and the id.
     """
 
     def show(record: Mapping[str, Any]) -> str:
