@@ -187,7 +187,7 @@ def test_the_server_makes_and_proves_backups_by_itself(server: Server) -> None:
     assert eventually(is_verified, LONGEST + 30.0), (server.folder / "log").read_text()[-2000:]
     assert json.loads(record.read_text())["proven"]["problems"] == []
     shown = [line.split(maxsplit=1) for line in done(server.folder, "status").splitlines()]
-    assert any(name == "backup" and text.startswith("restorable, verified ") for name, text in shown)
+    assert any(name == "backup" and text.startswith("the backup verified at ") for name, text in shown)
 
 
 def test_webhooks_are_signed_and_sent_over_tls(tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ def test_an_import_is_taken_back(tenant: Tenant, kind: str) -> None:
     tenant.home.ok("doctor")
     (sentence,) = refused(tenant)
     assert re.fullmatch(
-        rf"The last import with changes, number \d+ \({kind}\), was undone at 20\S+Z\.",
+        rf"The last import with changes, number \d+ \({kind}\), was already undone at 20\S+Z, and no earlier import can be undone\.",
         sentence,
     )
 
@@ -219,8 +219,8 @@ def test_an_import_of_documents_cannot_be_taken_back(tenant: Tenant) -> None:
     tenant.take("sales-orders", order)
     (sentence,) = refused(tenant)
     assert sentence.endswith(
-        "(sales-orders), cannot be undone, because it has documents: cancel the documents one by one, or with "
-        "a file that has the column status."
+        "(sales-orders), cannot be undone, because it imported documents: cancel the documents one by one, or "
+        "import a file that cancels them in the column status."
     )
 
 

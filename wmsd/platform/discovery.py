@@ -131,13 +131,13 @@ async def get_health(service: OversightService, caller: Caller | None) -> Shown:
 
 @open_to_all(returns=Description, prepared=True)
 async def get_openapi_v1(documents: Documents) -> Reply:
-    """Get this description of version 1."""
+    """Get the OpenAPI description of version 1."""
     return await documents.openapi_v1.reply()
 
 
 @open_to_all(returns=Description, prepared=True)
 async def get_openapi_v2(documents: Documents) -> Reply:
-    """Get this description of version 2."""
+    """Get the OpenAPI description of version 2."""
     return await documents.openapi_v2.reply()
 
 

@@ -22,32 +22,33 @@ WORDS: Final[Mapping[str, Words]] = {
         "Detect changes", ("Detects changes made on the command line, and files that were moved.")
     ),
     "tick": Words("Send webhooks", "Sends the webhook deliveries that are due."),
-    "watch_the_clock": Words("Watch the clock", "Detects when the clock of this machine is changed."),
+    "watch_the_clock": Words("Check the clock", "Detects when the clock of this machine is changed."),
     "keep": Words(
         "Save the time",
         "Saves the current time. At the next start, wmsd compares it with the clock of this machine.",
     ),
-    "write_token_uses": Words("Token use", "Saves when and from where each token was last used."),
-    "write_session_uses": Words("Session use", "Saves when each user last used the pages."),
+    "write_token_uses": Words("Last use of tokens", "Saves when and from where each token was last used."),
+    "write_session_uses": Words("Last use of sessions", "Saves when each user last used the pages."),
     "write_failed_sign_ins": Words(
         "Failed sign-ins", "Writes failed sign-ins to the audit, at most once an hour for each user."
     ),
     "write_request_counts": Words("Request counts", "Saves how many requests each company has sent."),
     "write": Words(
         "Last change of each file",
-        "Saves the number of the last change of each file, so that wmsd notices an older copy.",
+        "Saves the number of the last change of each file. With this number, wmsd notices if an older copy "
+        "replaces the file.",
     ),
     "keep_today": Words("Numbers on the page Today", "Updates the numbers on the page Today after changes."),
     "index_changes": Words("Search index", "Adds changes to the search index of each company."),
     "close_unused": Words("Close files", "Closes the files of companies that are not in use."),
     "try_failed_writes": Words("Retry failed writes", "Tries again to write to the files whose disk failed."),
-    "write_logs_back": Words("Write logs back", "Writes the write-ahead logs back into the database files."),
+    "write_logs_back": Words("Save write-ahead logs", "Writes the write-ahead logs back into the database files."),
     "look_at_credentials": Words(
         "Credentials after a restore", "Checks after a restore which webhook credentials must be set again."
     ),
     "make_reserve": Words("Disk reserve", "Recreates the emergency space reserve after the disk was full."),
     "watch_the_disk": Words(
-        "Watch the disk", "Logs when the disk is filling up, and when it has enough free space again."
+        "Check the disk space", "Logs when the disk is filling up, and when it has enough free space again."
     ),
     "watch_for_alerts": Words(
         "Alerts",

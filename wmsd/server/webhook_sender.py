@@ -60,8 +60,8 @@ async def test_webhook(
 ) -> Callable[[Transaction], Text]:
     """Send a test event.
 
-    Sends one event `webhook.test` in the same way as all other events, even if the subscription is off. The
-    answer is the webhook delivery with its only attempt. The request waits for the receiver, up to 10 seconds.
+    Sends one event `webhook.test` like any other event, even if the subscription is off. The request waits up to
+    10 seconds for the receiver. The answer is the webhook delivery with this one attempt.
     """
     note = or_not_found(await send_test(database, service.client, service.clock, id, company), "webhook")
     # the delivery may be deleted meanwhile, with its webhook

@@ -309,7 +309,8 @@ def test_a_token_never_goes_beyond_its_user(shared: Home) -> None:
         assert shared.refused(*create, *arguments) == sentence
     everything = shared.refused(*create, "*")
     assert everything.startswith(
-        "This user does not have these abilities, and cannot grant them: articles:read, articles:write"
+        "A token of this user cannot have these abilities, because the user does not have them: articles:read, "
+        "articles:write"
     )
     assert everything.endswith("To give the user more: wmsd user change small@example.com --ability '*'")
     shared.ok("user", "change", "small@example.com", "--ability", "stock:read", "--ability", "articles:write")

@@ -283,15 +283,15 @@ def test_who_is_the_last_admin_is_told_of_those_who_have_not_come_yet(home: Home
         "admin first: wmsd user create EMAIL --role platform-admin --link."
     )
     home.ok("user", "create", invited, *invite)
-    way = "must first choose a password with the link. To create a new link: wmsd user reset-password"
+    way = "must first open the password link and choose a password. To create a new link: wmsd user reset-password"
     assert home.refused("user", "disable", invited) == (
         "The platform admins o'neil@example.com and boss@example.com have no password yet. "
         f"boss@example.com {way} boss@example.com."
     )
     home.ok("user", "set-password", "boss@example.com", "--password-stdin", stdin=f"{PASSWORD}\n")
     told = (
-        "boss@example.com is the last platform admin who can sign in. o'neil@example.com is also a platform "
-        f"admin, but {way} {shlex.quote(invited)}."
+        "boss@example.com is the only platform admin who can sign in. The platform admin o'neil@example.com "
+        f"{way} {shlex.quote(invited)}."
     )
     assert home.refused("user", "disable", "boss@example.com") == told
     assert home.refused("user", "delete", "boss@example.com") == told
@@ -308,8 +308,8 @@ def test_an_admin_by_single_sign_on_is_an_admin_who_can_sign_in(home: Home) -> N
         platform.execute("UPDATE users SET password_hash = '' WHERE email = 'sso@example.com'")
         platform.commit()
     assert home.refused("user", "disable", EMAIL) == (
-        f"{EMAIL} is the last platform admin who can sign in. sso@example.com is also a platform admin, "
-        "but must first choose a password with the link. To create a new link: "
+        f"{EMAIL} is the only platform admin who can sign in. The platform admin sso@example.com must first "
+        "open the password link and choose a password. To create a new link: "
         "wmsd user reset-password sso@example.com."
     )
     with closing(sqlite3.connect(home.data / "platform.db")) as platform:

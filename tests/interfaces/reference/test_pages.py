@@ -96,7 +96,7 @@ async def test_a_field_has_its_limits_its_mark_and_its_choices(stranger: Visitor
     text = text_of(await stranger.get(page_of("create_sales_order")))
     assert "lines required array of objects 1 to 1 000 items" in text
     assert (
-        "external_ref string or null The number of this record in your other program, such as a web shop. Unique "
+        "external_ref string or null The number of this record in another program, such as a web shop. Unique "
         "in the company. 1 to 64" in text
     )
     assert "one of CREAT , IN_LUCRU , INCARCAT , LIVRAT , ANULAT" in text

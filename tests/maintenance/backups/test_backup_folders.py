@@ -40,7 +40,7 @@ def test_another_folder_in_the_settings_has_no_backup_until_one_is_made_there(in
     assert (shown.code, shown.json["ok"], shown.json["backups"], shown.json["last_backup"]) == (1, False, 0, None)
     installation.ok("backup", "schedule", "--run", env=moved)
     shown = installation.ok("backup", "schedule", "--json", env=moved)
-    assert (shown.json["backups"], shown.json["verdict"][:20]) == (1, "restorable, verified")
+    assert (shown.json["backups"], shown.json["verdict"][:22]) == (1, "the backup verified at")
     assert len(names(installation)) == 1  # the earlier backup stays
 
 
@@ -72,7 +72,7 @@ def test_the_folder_of_the_default_has_none_either(
     run(installation)
     assert len(names(installation)) == 1
     assert (
-        installation.ok("backup", "schedule", "--json", env=DAILY).json["verdict"][:20] == "restorable, verified"
+        installation.ok("backup", "schedule", "--json", env=DAILY).json["verdict"][:22] == "the backup verified at"
     )
 
 

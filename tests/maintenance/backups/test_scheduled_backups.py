@@ -84,7 +84,7 @@ def test_what_is_shown(installation: Home) -> None:
     folder = str(installation.folder / "data-backups")
     assert (shown["every"], shown["at"], shown["folder"], shown["backups"]) == ("day", "02:30", folder, 1)
     assert (shown["ok"], shown["on_disk_of_data"]) == (True, True)
-    assert shown["verdict"].startswith("restorable, verified ")
+    assert shown["verdict"].startswith("the backup verified at ")
     elsewhere = Home(installation.program, installation.folder.parent)
     status = elsewhere.run("status", "--json", "--data", installation.data, env=DAILY).json
     assert (status["ok"], status["backup folder"].split(",")[0]) == (
@@ -213,7 +213,7 @@ async def test_the_server_starts_the_work_when_it_is_due(
     backups = scheduled(installation)
     await backups.look()
     assert len(names(installation)) == 1
-    assert "backup: restorable, verified" in caplog.text
+    assert "backup: the backup verified at" in caplog.text
     caplog.clear()
     await backups.look()
     assert caplog.text == ""
@@ -265,7 +265,7 @@ def test_a_proof_by_hand_counts_for_the_last_scheduled_backup(installation: Home
     change_record(installation.data, lambda _: record.model_copy(update={"proven": None, "sound": []}))
     assert "not verified yet" in installation.ok("backup", "schedule", env=DAILY).out
     installation.ok("backup", "verify")
-    assert "restorable, verified" in installation.ok("backup", "schedule", env=DAILY).out
+    assert "the backup verified at" in installation.ok("backup", "schedule", env=DAILY).out
 
 
 async def test_after_a_failure_an_hour_passes(

@@ -42,8 +42,12 @@ def record(
 @pytest.mark.parametrize(
     ("found", "ok", "sentence"),
     [
-        (record(), True, "restorable, verified 03:12, 41 s"),
-        (record(proven=AT_NIGHT - timedelta(days=1)), True, "restorable, verified 2026-11-22 03:12, 41 s"),
+        (record(), True, "the backup verified at 03:12 can be restored; the verification took 41 s"),
+        (
+            record(proven=AT_NIGHT - timedelta(days=1)),
+            True,
+            "the backup verified at 2026-11-22 03:12 can be restored; the verification took 41 s",
+        ),
         (
             BackupRecord(),
             True,
@@ -60,7 +64,7 @@ def record(
             False,
             "no backup was verified since 2026-11-20 03:12: see the log of the server",
         ),
-        (record(left_out=["ACME"]), False, "the backup of 03:12 lacks ACME"),
+        (record(left_out=["ACME"]), False, "the backup of 03:12 does not contain: ACME"),
         (
             record().model_copy(update={"failed": FailedBackup(at="2026-11-23T11:00:00.000Z", error="The disk.")}),
             False,

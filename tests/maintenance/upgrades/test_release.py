@@ -119,7 +119,9 @@ def test_a_file_that_was_signed_as_something_else_is_refused(offer: Offer) -> No
 
 def test_an_older_program_under_a_newer_name_is_refused(offer: Offer) -> None:
     offer.sign("wmsd 100.0.0")
-    with pytest.raises(StorageError, match=r"reports the version 99\.0\.0, but it was signed as 100\.0\.0"):
+    with pytest.raises(
+        StorageError, match=r"reports the version 99\.0\.0, but its signature is for version 100\.0\.0"
+    ):
         offer.described()
 
 

@@ -91,7 +91,8 @@ def test_nobody_gives_more_than_they_may_do() -> None:
         grant(MEMBER, ["returns:read", "articles:write", "stock:read"])
     assert (refused.value.code, refused.value.message) == (
         "FORBIDDEN",
-        "This user does not have these abilities, and cannot grant them: articles:write, returns:read.",
+        "A token of this user cannot have these abilities, because the user does not have them: "
+        "articles:write, returns:read.",
     )
 
 

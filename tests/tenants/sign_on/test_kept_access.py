@@ -102,7 +102,9 @@ async def test_an_admin_whose_role_waits_is_no_reason_to_let_the_last_one_go(tmp
         path = f"/admin/users/{await id_of(root, ROOT)}/change"
         refused = await sent(root, path, role="member", company_codes="ACME")
         assert refused.status == 422
-        assert f"{BOB} is also a platform admin, but must first choose a new password" in refused.text
+        assert (
+            f"The platform admin {BOB} must first open the password link and choose a new password" in refused.text
+        )
         link = await stage.link(ROOT)
         assert (await chosen(Visitor(stage.world), link, AGAIN, AGAIN)).status == 303
         assert (await sent(root, path, role="member", company_codes="ACME")).status == 303

@@ -34,7 +34,7 @@ async def test_reading_is_enough_to_write_unless_the_installation_asks_for_more(
 
 async def test_the_schema_of_graphql_says_what_suffices_and_what_may_be_required(shop: Shop) -> None:
     schema = (await shop.world.send("GET", "/api/graphql/schema", company="", token="")).raw.decode()
-    needed = "Needs returns:read, or returns:write where the installation requires it."
+    needed = "Needs returns:read, or returns:write if the setting returns.require_write_ability is on."
     assert f"Create a return. {needed}" in schema
     assert schema.count("returns:write") == schema.count(needed)
 

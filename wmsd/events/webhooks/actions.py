@@ -214,7 +214,7 @@ def rotate_webhook_secret(tx: Transaction, id: int, body: NewSecret, company: Co
     """Replace the secret without interruption.
 
     For 24 hours `webhook-signature` has two signatures: one with the new secret and one with the old secret.
-    X-Webhook-Signature has only one signature, which is made with the new secret from now on.
+    X-Webhook-Signature has only one signature: with the new secret, from now on.
     """
     current = store.columns(tx, id)
     if current["url"] == receiver_rules.ADDRESS:

@@ -89,20 +89,30 @@ class SubscriptionFields(Input):
         Field(
             min_length=1,
             max_length=LONGEST_URL,
-            description="The address of the receiver: https, without credentials. A private network must be "
-            "allowed in the settings webhooks.allow_networks and webhooks.allow_ports.",
+            description=(
+                "The https address of the program that receives the events, without user name and password. "
+                "Before you use an address in a private network, a platform admin must allow it in "
+                "webhooks.allow_networks and webhooks.allow_ports."
+            ),
         ),
     ]
     events: Annotated[
         list[EventChoice],
-        Field(min_length=1, max_length=100, description="Names of events, or only `*` for all events."),
+        Field(
+            min_length=1,
+            max_length=100,
+            description=("The events to send: names of events, or only `*` for all events."),
+        ),
         AfterValidator(each_once),
     ]
     auth_type: AuthType = "hmac"
     active: Annotated[
         bool,
         Field(
-            description="Switch off to pause sending. Waiting deliveries are kept, but new events are not queued."
+            description=(
+                "Switch off to pause sending. wmsd sends waiting deliveries after the pause, but never the "
+                "events of the pause."
+            )
         ),
     ] = True
     secret: Annotated[

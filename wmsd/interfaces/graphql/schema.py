@@ -262,7 +262,7 @@ def _needed(ability: str) -> str:
     """
     if ability not in SUFFICES:
         return ability
-    return f"{SUFFICES[ability]}, or {ability} where the installation requires it"
+    return f"{SUFFICES[ability]}, or {ability} if the setting returns.require_write_ability is on"
 
 
 def _object(name: str, fields: tuple[Field, ...], root: Callable[[Field], GraphQLField]) -> GraphQLObjectType:

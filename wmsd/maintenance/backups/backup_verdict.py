@@ -65,7 +65,11 @@ def backup_verdict(settings: Backup, record: BackupRecord, now: datetime) -> Ver
         return Verdict(False, f"{proven.path} cannot be restored completely: {proven.problems[0]}")
     if now - timestamps.from_text(proven.at) > PROOF_LATE:
         return Verdict(False, f"no backup was verified since {_shown(proven.at, now)}: see the log of the server")
-    return Verdict(True, f"restorable, verified {_shown(proven.at, now)}, {proven.seconds:.0f} s")
+    return Verdict(
+        True,
+        f"the backup verified at {_shown(proven.at, now)} can be restored; the verification took "
+        f"{proven.seconds:.0f} s",
+    )
 
 
 def what_is_gone(settings: Backup, record: BackupRecord, now: datetime) -> str | None:

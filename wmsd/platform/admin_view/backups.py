@@ -98,6 +98,10 @@ def _content(path: Path, size: int, changed: int) -> tuple[ArchiveShown, str, st
 
 def _replica(installation: Installation) -> dict[str, Any]:
     if not installation.settings.replica.enabled:
-        return {"enabled": False, "ok": True, "sentence": "Replication is off (replica.enabled)."}
+        return {
+            "enabled": False,
+            "ok": True,
+            "sentence": ("Replication is off. The setting replica.enabled switches it on."),
+        }
     ok, sentence = of_replica(installation)
     return {"enabled": True, "ok": ok, "sentence": sentence}

@@ -207,7 +207,7 @@ async def change_password(
     is_right = await service.passwords.check(origin, body.current, user.password_hash)
     if not is_right:
         service.failed.note(PASSWORD, user.email, call.address)
-    errors: FieldErrors = {} if is_right else {"current": ["is not your password"]}
+    errors: FieldErrors = {} if is_right else {"current": ["is wrong"]}
     errors |= await asyncio.to_thread(chosen_password_errors, body.password, body.again, user.email, user.name)
     if is_right and prepared_password(body.password) == prepared_password(body.current):
         errors["password"] = ["is your current password: choose another one"]

@@ -26,12 +26,13 @@ from wmsd.tenants.companies.schema import CompanyShown, Message
 Password = Annotated[str, Field(min_length=1, max_length=LONGEST), Sealed]
 Ability = Annotated[str, choice_of("Ability", [EVERYTHING, *ABILITIES])]
 AbilityNames = Annotated[list[Ability], Field(min_length=1, max_length=50)]
+TokenAbilities = Annotated[AbilityNames, Field(description="The token's abilities: at most those of its user.")]
 
 
 class SignIn(Input):
     email: Annotated[str, Field(max_length=254)]
     password: Password
-    abilities: Annotated[AbilityNames, Field(description="What the token may do: at most what its user may do.")]
+    abilities: TokenAbilities
     device_name: Name = "API"
 
 
@@ -48,9 +49,7 @@ class SignInToPages(Input):
 
 
 class BegunSession(Model):
-    """The secret of a new session, for the browser's cookie. If the sign-in needs a second step, only `pending` is
-    set. The browser sends `pending` with the code of the second step.
-    """
+    """The secret of a new session, for the browser's cookie. Only `pending` is set if a second step is needed."""
 
     secret: str | None
     pending: str | None
@@ -370,22 +369,22 @@ class TokenFilters(Query):
 
 class TokenToMake(Input):
     name: Annotated[Name, Field(description="What the token is for.")]
-    abilities: Annotated[AbilityNames, Field(description="What the token may do: at most what its user may do.")]
+    abilities: TokenAbilities
     company_codes: Annotated[
         list[str],
         Field(
             max_length=1000,
-            description="The codes of the companies that the token may use. Empty: all companies of its user.",
+            description="The codes of the companies that the token may use. If empty, all companies of its user.",
         ),
     ] = []
     days: Annotated[
         int | None,
-        Field(ge=1, description="The lifetime of the token, in days. Empty: the default in the settings."),
+        Field(ge=1, description="The token expires after this number of days. If empty, the settings decide."),
     ] = None
     user: Annotated[
         Annotated[str, Field(max_length=254)] | None,
         EmptyIsNull,
-        Field(description="The e-mail address of the token's user. Empty: you."),
+        Field(description="The e-mail address of the user for whom the token acts. If empty, it acts for you."),
     ] = None
 
 

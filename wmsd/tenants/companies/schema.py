@@ -20,7 +20,7 @@ from wmsd.contract.fields import (
 from wmsd.contract.list_queries import Query, QueryTimestamp
 
 Sandbox = Annotated[
-    bool, Field(description="For tests. The limits are lower, and each webhook delivery says that it is a test.")
+    bool, Field(description="For tests only: the limits are lower, and each webhook delivery is marked as a test.")
 ]
 SandboxWebhooks = Annotated[bool, Field(description="Whether the operator's sandbox companies may send webhooks.")]
 Module = Annotated[str, choice_of("Module", MODULES)]
@@ -71,10 +71,18 @@ class OperatorChanges(Input):
 
 
 OperatorCode = Annotated[
-    Code | None, EmptyIsNull, Field(description="The code of the operator that runs the company's warehouse.")
+    Code | None,
+    EmptyIsNull,
+    Field(
+        description=(
+            "The code of the operator: the logistics company (3PL) that runs the company's warehouse. If empty, "
+            "the company has no operator."
+        )
+    ),
 ]
 Modules = Annotated[
-    list[Module], Field(description="Modules that the company may use. `api`: access for programs.")
+    list[Module],
+    Field(description=("The modules that the company may use. Without `api`, programs have no access.")),
 ]
 OwnLimit = Annotated[int, Field(ge=1, le=1_000_000_000)] | None
 Search = Annotated[str, Field(max_length=64)]
@@ -105,8 +113,10 @@ CompanyTimeZone = Annotated[
     TimeZone | None,
     EmptyIsNull,
     Field(
-        description="For pages, print-outs and due dates, such as Europe/Bucharest. Empty: the time zone of "
-        "the installation."
+        description=(
+            "The time zone for pages, printed documents and due dates. Example: Europe/Bucharest. If empty, "
+            "the time zone of the installation applies."
+        )
     ),
 ]
 
@@ -121,18 +131,28 @@ class CompanySettings(Input):
     requests_per_minute: Annotated[
         OwnLimit,
         Field(
-            description="The company's limit of data requests per minute. Empty: the limit of the installation."
+            description=(
+                "How many API requests the company may send per minute, not counting GraphQL. If empty, the "
+                "limit of the installation applies."
+            )
         ),
     ] = None
     graphql_per_minute: Annotated[
         OwnLimit,
         Field(
-            description="The company's limit of GraphQL requests per minute. Empty: the limit of the installation."
+            description=(
+                "How many GraphQL requests the company may send per minute. If empty, the limit of the "
+                "installation applies."
+            )
         ),
     ] = None
     quota_megabytes: Annotated[
         OwnLimit,
-        Field(description="The maximum size of the company's file, in MB. Empty: the quota of the installation."),
+        Field(
+            description=(
+                "The maximum size of the company's data, in MB. If empty, the quota of the installation applies."
+            )
+        ),
     ] = None
     time_zone: CompanyTimeZone = None
 
@@ -142,7 +162,7 @@ class CompanySettingsPatch(CompanySettings, partial=True):
 
 
 class CompanyCode(Input):
-    code: Annotated[Code, Field(description="The new code. Programs that send the company's id are not affected.")]
+    code: Annotated[Code, Field(description="The new code of the company.")]
 
 
 class CompanyRecord(Recorded):

@@ -9,7 +9,10 @@ from wmsd.contract.list_queries import Query
 
 
 class NewSite(Input):
-    name: Annotated[Name, Field(description="The name of the site, shown in ledgers.")]
+    name: Annotated[
+        Name,
+        Field(description=("The name of the site. Movements and changes by the site's program show this name.")),
+    ]
 
 
 class SitePlace(Input):

@@ -39,25 +39,28 @@ def _unique(values: list[str]) -> list[str]:
 class ArticleFields(Input):
     code: Annotated[Code, Field(description="The SKU, unique in the company.")]
     name: Name
-    unit: Annotated[Label, Field(description="The unit of measure of every quantity.")] = "pcs"
+    unit: Annotated[Label, Field(description="The unit of all quantities of this article, such as pcs.")] = "pcs"
     description: OptionalText = None
     barcode: OptionalLabel = None
     barcodes: Annotated[list[Label], Field(max_length=50), AfterValidator(_unique)] = []
     unit_3pl: Annotated[
-        OptionalLabel, Field(description="The unit in which you count received goods, such as a box.")
+        OptionalLabel, Field(description="The unit in which goods arrive, such as a box (3PL unit).")
     ] = None
     um3pl_factor: Annotated[
         Quantity,
         Field(
-            description="How many units are in one 3PL unit, such as 12 pieces in a box.",
+            description="How many units are in one receiving unit, such as 12 pieces in a box.",
             json_schema_extra={"default": 1},
         ),
     ] = SCALE
     min_stock: Annotated[
         Amount | None,
         Field(
-            description="When the available quantity falls to this value or below, the stock is low, and "
-            "wmsd sends the event `stock.low`."
+            description=(
+                "If the available quantity is at or below this number, the stock is low: the page Today counts "
+                "the article, and wmsd sends the event `stock.low`. If empty, the minimum stock of the company "
+                "applies."
+            )
         ),
     ] = None
     track_lot: bool = False
@@ -67,15 +70,22 @@ class ArticleFields(Input):
     width_mm: Amount | None = None
     height_mm: Amount | None = None
     over_receipt_pct: Annotated[
-        Amount | None, Field(description="The percentage that may be received beyond the ordered quantity.")
+        Amount | None,
+        Field(
+            description=(
+                "How much more than ordered may be received, in percent. If empty, the percentage of the company "
+                "applies."
+            )
+        ),
     ] = None
     active: bool = True
-    client_id: Id | None = None
+    client_id: Annotated[
+        Id | None, Field(description="The owner of the goods, if it is not the company itself.")
+    ] = None
     external_ref: Annotated[
         OptionalLabel,
         Field(
-            description="The number of this record in your other program, such as a web "
-            "shop. Unique in the company."
+            description="The number of this record in another program, such as a web shop. Unique in the company."
         ),
     ] = None
 
@@ -122,8 +132,10 @@ class OwnArticleFilters(Query):
     low: Annotated[
         QueryFlag | None,
         Field(
-            description="Only articles whose available quantity in a warehouse is at most the minimum, or "
-            "that have a minimum and were never in stock. Also needs the ability `stock:read`."
+            description=(
+                "Only articles with low stock: their available quantity in a warehouse is at or below the "
+                "minimum, or they have a minimum and were never in stock. Also needs the ability `stock:read`."
+            )
         ),
     ] = None
 

@@ -80,9 +80,11 @@ class CountHead(Input):
 
     code: OwnCode = None
     status: Annotated[Status, Field(description="A new count begins as CREAT.")] = INITIAL
-    warehouse_id: Annotated[Id, Field(description="The warehouse that is counted. It cannot be changed later.")]
+    warehouse_id: Annotated[
+        Id, Field(description=("The warehouse to count. You cannot change the warehouse later."))
+    ]
     is_blind: Annotated[
-        bool, Field(description="Lines show the expected quantity only after they are counted.")
+        bool, Field(description="The expected quantity of a line is hidden until the line is counted.")
     ] = False
     external_ref: ExternalRef = None
     notes: OptionalText = None
@@ -110,8 +112,10 @@ class NewCount(CountHead):
         Name | None,
         EmptyIsNull,
         Field(
-            description="Counts only the articles that the list of articles finds with these words. Cannot be "
-            "combined with lines."
+            description=(
+                "Counts only articles that a search for these words finds. Use either search words or lines. "
+                "If you enter neither, the count covers everything in stock in the warehouse."
+            )
         ),
     ] = None
 
@@ -179,9 +183,9 @@ class RecordCount(Input):
     """The count of one stock record, or of one of its lots or serials."""
 
     quantity: Annotated[Amount, Field(description="The counted quantity.")]
-    lot_number: Annotated[OptionalLabel, Field(description="Only this lot.")] = None
+    lot_number: Annotated[OptionalLabel, Field(description="To count only one lot, enter its number.")] = None
     serial: Annotated[
-        OptionalLabel, Field(description="Only the unit with this serial. Its quantity is 1 or 0.")
+        OptionalLabel, Field(description="To count only one unit, enter its serial. The quantity is then 1 or 0.")
     ] = None
     reason: Annotated[Name | None, EmptyIsNull] = None
     seen_at: Annotated[

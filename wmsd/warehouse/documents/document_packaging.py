@@ -15,7 +15,12 @@ from wmsd.warehouse.packaging.schema import Direction, PackagingLine
 MOST_LINES: Final = 100
 Packaging = Annotated[
     list[PackagingLine] | None,
-    Field(max_length=MOST_LINES, description="Returnable packaging that moves with the goods. Write only."),
+    Field(
+        max_length=MOST_LINES,
+        description=(
+            "Returnable packaging that moves with the goods. Only in requests: answers do not contain this field."
+        ),
+    ),
 ]
 
 

@@ -9,13 +9,11 @@ from wmsd.contract.list_queries import IdsQuery, Query, QueryId, UpdatedSince
 from wmsd.tenants.companies.schema import Change
 
 OwnCode = Annotated[
-    Code | None, Field(description="Unique in the company. If empty, the next code of the series.")
+    Code | None, Field(description="Unique in the company. If empty, wmsd assigns the next code of the series.")
 ]
 ExternalRef = Annotated[
     OptionalLabel,
-    Field(
-        description="The number of this record in your other program, such as a web shop. Unique in the company."
-    ),
+    Field(description="The number of this record in another program, such as a web shop. Unique in the company."),
 ]
 
 

@@ -29,7 +29,7 @@ class PapersFields(Input):
     label_size: Annotated[
         LabelSize | None,
         EmptyIsNull,
-        Field(description="The default size in the label form."),
+        Field(description="The size that is already chosen when you print labels."),
     ] = None
 
 

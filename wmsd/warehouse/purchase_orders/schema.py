@@ -100,7 +100,7 @@ class InboundRules(Input):
         Amount,
         AfterValidator(_at_most_everything),
         Field(
-            description="The percentage that may be received beyond the ordered quantity. 0: no more than "
-            "ordered; 100: up to twice as much."
+            description="How much more than ordered may be received, in percent. 0: no more than ordered; 100: "
+            "up to twice as much as ordered."
         ),
     ]

@@ -57,10 +57,12 @@ class ReceptionFields(WithPackaging):
         INITIAL
     )
     purchase_order_id: Annotated[
-        Id, Field(description="The purchase order that is received. It cannot be changed later.")
+        Id, Field(description="The purchase order whose goods have arrived. You cannot change this field later.")
     ]
     warehouse_id: Annotated[Id, Field(description="The warehouse that receives the goods.")]
-    transport_ecc: Annotated[OptionalLabel, Field(description="The transport that brought the goods.")] = None
+    transport_ecc: Annotated[
+        OptionalLabel, Field(description=("The code of the transport that brought the goods."))
+    ] = None
     external_ref: ExternalRef = None
     notes: OptionalText = None
     selected_items: Annotated[list[ReceptionItemFields], Field(min_length=1, max_length=MAX_ITEMS)]

@@ -80,7 +80,7 @@ def create_sales_order(tx: Transaction, body: SalesOrderFields) -> Record:
     """Create a sales order.
 
     Stock is reserved for all lines. If the stock is not enough, the whole order is refused, with an error on each
-    line that is short. Lines of the same article and warehouse are added up first.
+    line that is short. For lines of the same article and warehouse, the sum counts.
     """
     (made,) = create_orders(tx, [body])
     if isinstance(made, Problem):

@@ -42,9 +42,12 @@ class SalesOrderLineFields(Input):
     warehouse_id: Annotated[
         Id | None, Field(description="The warehouse of the goods. If omitted, the warehouse of the order.")
     ] = None
-    lot_number: Annotated[OptionalLabel, Field(description="The lot to take; by default the oldest.")] = None
+    lot_number: Annotated[
+        OptionalLabel, Field(description=("The lot to take. If omitted, wmsd takes the oldest lot."))
+    ] = None
     serials: Annotated[
-        Serials | None, Field(description="The serials to take, one for each unit; by default the oldest.")
+        Serials | None,
+        Field(description=("The serials to take, one for each unit. If omitted, wmsd takes the oldest serials.")),
     ] = None
 
 
@@ -70,9 +73,13 @@ def _nowhere_is_none(ship_to: ShipTo | None) -> ShipTo | None:
 class SalesOrderFields(WithPackaging):
     code: OwnCode = None
     status: Annotated[Status, Field(description="A new order begins as CREAT.")] = INITIAL
-    partner_id: Id
-    warehouse_id: Annotated[Id, Field(description="The warehouse of the goods, unless a line names another one.")]
-    client_id: Id | None = None
+    partner_id: Annotated[Id, Field(description="The customer who receives the goods.")]
+    warehouse_id: Annotated[
+        Id, Field(description=("The warehouse from which the goods leave. A line can name another warehouse."))
+    ]
+    client_id: Annotated[
+        Id | None, Field(description="The owner of the goods, if it is not the company itself.")
+    ] = None
     external_ref: ExternalRef = None
     requested_date: DueDate | None = None
     notes: OptionalText = None
@@ -83,13 +90,15 @@ class SalesOrderFields(WithPackaging):
         ShipTo | None,
         AfterValidator(_nowhere_is_none),
         Field(
-            description="The delivery address. It is always replaced as a whole, and can be changed as "
-            "long as the lines can."
+            description=(
+                "The delivery address. A change replaces the whole address, and is possible only while the "
+                "order is CREAT."
+            )
         ),
     ] = None
     carrier: OptionalLabel = None
     tracking_number: Annotated[
-        OptionalLabel, Field(description=("Can also be set after the order is delivered."))
+        OptionalLabel, Field(description=("You can add the tracking number even after the order is delivered."))
     ] = None
     lines: Lines
 

@@ -166,7 +166,14 @@ class Quarantining(StockChange):
     """The goods that enter or leave quarantine: a quantity, serials, or everything."""
 
     quantity: Quantity | None = None
-    everything: Annotated[bool, Field(description="All goods of the stock record, or of the lot.")] = False
+    everything: Annotated[
+        bool,
+        Field(
+            description=(
+                "All goods of this article in this warehouse or, if you enter a lot number, all goods of this lot."
+            )
+        ),
+    ] = False
 
 
 class StockCountRow(Input):

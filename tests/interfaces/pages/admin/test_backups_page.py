@@ -32,7 +32,7 @@ async def test_a_backup_is_made_and_proven_now(admin: Visitor) -> None:
     (cells,) = rows(seen)
     assert cells[1].startswith("Verified ")
     assert (cells[3], cells[4].startswith("wmsd-")) == ("1", True)
-    assert "Restorable, verified" in seen.text
+    assert "The backup verified at" in seen.text
     assert (await audit(admin))[0][:4] == [EMAIL, "backup.begin", "now", "127.0.0.1"]
     await asyncio.sleep(1)  # archive names have a resolution of one second
     (again,) = rows(await backed_up(admin))

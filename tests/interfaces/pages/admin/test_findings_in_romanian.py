@@ -209,9 +209,9 @@ def test_words_of_ours_in_the_places_are_told(found: Finding, told: str) -> None
             "fișierul este deteriorat (sfârșitul fișierului): se termină după 3 din 9 pagini.",
         ),
         (
-            "could not check this rule: it must be possible to count the rows of stock. The reason is: database "
+            "could not check this rule: the rows of stock must be readable. The reason is: database "
             "disk image is malformed.",
-            "nu s-a putut verifica următoarea regulă: rândurile din stock trebuie să poată fi numărate. Motivul "
+            "nu s-a putut verifica următoarea regulă: rândurile din stock trebuie să poată fi citite. Motivul "
             "este: database disk image is malformed.",
         ),
         (

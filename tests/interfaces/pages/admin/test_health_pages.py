@@ -125,7 +125,7 @@ async def test_each_check_of_health_with_its_sentence(admin: Visitor) -> None:
     text = text_of(seen.text)
     for part in (
         f"{__version__} version",
-        "open companies, of 1 in all",
+        "of 1 company files are open",
         "of memory",
         "of data",
         "Working the service",
@@ -152,7 +152,7 @@ async def test_a_check_that_fails_says_why_and_what_to_do(admin: Visitor) -> Non
 async def test_open_alerts_are_shown_with_what_to_do_and_that_nobody_is_told(admin: Visitor) -> None:
     text = text_of((await admin.get("/admin/health")).text)
     assert "No open alerts." in text
-    assert "no e-mail, receiver or program is set" in text
+    assert "the settings name no e-mail address" in text
     admin.world.jobs.disk_watch.note(Disk(2**20, 2**40))
     await admin.world.jobs.alerts.look()
     text = text_of((await admin.get("/admin/health")).text)
@@ -161,7 +161,7 @@ async def test_open_alerts_are_shown_with_what_to_do_and_that_nobody_is_told(adm
         in text
     )
     assert (
-        "wmsd checks for alerts every 15 seconds (last check: 20 Nov 2026, 12:00 UTC). The checks above ran"
+        "wmsd looks for problems every 15 seconds (last time: 20 Nov 2026, 12:00 UTC). The checks in the table"
         in text
     )
     admin.world.jobs.disk_watch.note(Disk(2**40, 2**40))
@@ -205,7 +205,7 @@ async def test_a_way_that_takes_no_alerts_is_shown(house: World) -> None:
 
 
 async def test_the_doctor_examines_every_file(admin: Visitor) -> None:
-    assert "The files have not been examined here yet." in (await admin.get("/admin/health")).text
+    assert "No examination was started on this page yet." in (await admin.get("/admin/health")).text
     seen = await examined(admin)
     assert "No problems. All 2 files are undamaged. Examined 20 Nov 2026, 12:00 UTC." in text_of(seen.text)
     assert (await audit(admin))[0][:4] == [EMAIL, "examination.begin", "doctor", "127.0.0.1"]

@@ -27,7 +27,7 @@ async def admin(shop: Shop) -> Visitor:
 async def test_each_policy_is_explained_and_changed(admin: Visitor) -> None:
     form = await admin.get(PATH)
     assert (form.status, form.heading) == (200, "Change the policies")
-    assert "The percentage that may be received beyond the ordered quantity." in form.text
+    assert "How much more than ordered may be received, in percent." in form.text
     assert "If empty, only articles with their own minimum stock can be low." in form.text
     typed = form_of(form)
     assert (typed["over_receipt_pct"], typed["min_stock"]) == ("0", "")

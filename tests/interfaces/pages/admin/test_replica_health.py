@@ -109,4 +109,4 @@ async def test_without_a_replica_there_is_no_such_check(tmp_path: Path) -> None:
     async with open_world(tmp_path / "data", {"backup": {"every": "never"}}) as world:
         admin = await signed_in(world)
         assert "Replica" not in {cells[0] for cells in rows(await admin.get("/admin/health"))}
-        assert "Replication is off (replica.enabled)." in await of_backups(admin)
+        assert "Replication is off. The setting replica.enabled switches it on." in await of_backups(admin)

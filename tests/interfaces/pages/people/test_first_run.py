@@ -193,7 +193,7 @@ async def test_the_steps_lead_through_warehouse_tls_and_the_disk_of_backups(
     seen = await visitor.get("/start")
     assert 'href="/companies/1/warehouses/new"' in seen.text
     assert '<code>[server] tls = "lan"</code>' in seen.text
-    assert "The backup folder is on the same disk as the data" in text_of(seen.text)
+    assert "The backups are on the same disk as the data" in text_of(seen.text)
     assert (await sent(visitor, "/companies/1/warehouses/new", code="EAST", name="Eastern hall")).status == 303
     monkeypatch.setattr(BackupFolder, "is_on_disk_of", lambda self, other: False)
     seen = await visitor.get("/start")
@@ -210,7 +210,7 @@ async def test_the_steps_say_how_somebody_is_told_that_something_is_wrong(tmp_pa
     async with open_world(tmp_path / "data") as world:
         seen = await (await signed_in(world)).get("/start")
         assert (step in text_of(seen.text), step in steps_done(seen)) == (True, False)
-        assert "Nobody gets an alert yet" in text_of(seen.text)
+        assert "No one receives alerts yet" in text_of(seen.text)
         assert "mail_relay" in seen.text
     async with open_world(tmp_path / "data", MAILING) as world:
         data, alerts, now = world.installation.folder.path, world.installation.settings.alerts, world.clock.now()

@@ -83,13 +83,13 @@ async def test_a_forgotten_password_stays_until_the_link_is_used(admin: Visitor)
 @pytest.mark.parametrize(
     ("password", "again", "message"),
     [
-        ("short", "short", "The value must have from 10 to 1024 characters."),
+        ("short", "short", "Password must have from 10 to 1024 characters."),
         (
             "ion@example.com",
             "ion@example.com",
-            "The value is too easy to guess: choose four unrelated words.",
+            "Password is too easy to guess: choose four unrelated words.",
         ),
-        (NEW_PASSWORD, "something else", "The value does not match the password."),
+        (NEW_PASSWORD, "something else", "The password again does not match the password."),
     ],
 )
 async def test_a_password_that_does_not_do_is_told(
@@ -247,10 +247,11 @@ async def test_an_invited_admin_who_never_came_is_no_last_admin(admin: Visitor) 
             assert (await sent(admin, f"/admin/users/{number}/shut-out")).status == 303
     await invited(admin, role="platform-admin", company_codes="")
     refused = await sent(admin, f"/admin/users/{await id_of(admin, EMAIL)}/shut-out")
-    assert (refused.status, f"{EMAIL} is the last platform admin who can sign in" in refused.text) == (422, True)
+    assert (refused.status, f"{EMAIL} is the only platform admin who can sign in" in refused.text) == (422, True)
     way = f"To create a new link: People, {MEMBER}, Create password link."
     assert (
-        f"{MEMBER} is also a platform admin, but must first choose a password with the link. {way}" in refused.text
+        f"The platform admin {MEMBER} must first open the password link and choose a password. {way}"
+        in refused.text
     )
 
 

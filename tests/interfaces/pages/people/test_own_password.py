@@ -80,15 +80,15 @@ async def test_each_heading_of_the_table_of_browsers_says_something(admin: Visit
 @pytest.mark.parametrize(
     ("typed", "messages"),
     [
-        (("a guess at it", NEW_PASSWORD, None), ["The value is not your password."]),
-        ((PASSWORD, "short", None), ["The value must have from 10 to 1024 characters."]),
-        ((PASSWORD, NEW_PASSWORD, "something else"), ["The value does not match the password."]),
-        ((PASSWORD, PASSWORD, None), ["The value is your current password: choose another one."]),
+        (("a guess at it", NEW_PASSWORD, None), ["Your current password is wrong."]),
+        ((PASSWORD, "short", None), ["New password must have from 10 to 1024 characters."]),
+        ((PASSWORD, NEW_PASSWORD, "something else"), ["The new password again does not match the password."]),
+        ((PASSWORD, PASSWORD, None), ["New password is your current password: choose another one."]),
         (
             ("a guess at it", MEMBER, None),
             [
-                "The value is not your password.",
-                "The value is too easy to guess: choose four unrelated words.",
+                "Your current password is wrong.",
+                "New password is too easy to guess: choose four unrelated words.",
             ],
         ),
     ],

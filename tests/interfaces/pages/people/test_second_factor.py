@@ -88,7 +88,10 @@ async def test_only_a_secret_is_drawn(visitor: Visitor, secret: str) -> None:
 
 async def test_setting_up_and_signing_in(visitor: Visitor) -> None:
     world = visitor.world
-    assert "The second factor is off." in (await visitor.get("/account")).text
+    assert (
+        "The second factor (a code from an app, in addition to the password) is off."
+        in (await visitor.get("/account")).text
+    )
     begun = await press(visitor, "begin")
     secret = secret_in(begun)
     uri = f"otpauth://totp/wmsd:ana%40example.com?secret={secret}&issuer=wmsd"
@@ -105,7 +108,10 @@ async def test_setting_up_and_signing_in(visitor: Visitor) -> None:
     browser, pending = await first_step(world, "/account")
     signed = await second_step(browser, pending, code_now(world, secret), "/account")
     assert (signed.status, signed.goes_to) == (303, "/account")
-    assert "The second factor is on." in (await browser.get("/account")).text
+    assert (
+        "The second factor (a code from an app, in addition to the password) is on."
+        in (await browser.get("/account")).text
+    )
 
 
 async def test_whoever_wants_to_stay_signed_in_says_so_in_the_first_step(visitor: Visitor) -> None:

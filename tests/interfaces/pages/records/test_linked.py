@@ -72,7 +72,7 @@ async def test_an_article_that_no_open_order_has_says_so(dock: Dock) -> None:
     await dock.order(status="LIVRAT")
     visitor = await signed_in(dock.world)
     seen = await visitor.get("/companies/1/articles/1")
-    assert seen.text.count("No open document has this article.") == 2
+    assert seen.text.count("No open order contains this article.") == 2
     assert section(seen, "Sales orders") == []
 
 

@@ -62,7 +62,7 @@ async def test_what_nobody_has_set_is_built_in(admin: Visitor) -> None:
             "built in",
             "Change, limits.graphql_per_minute",
         ],
-        "Quota, MB": ["none", "built in", "Change, storage.quota_megabytes"],
+        "Storage quota, MB": ["none", "built in", "Change, storage.quota_megabytes"],
         "Largest uploaded file, MB": ["100", "built in", "imports.megabytes"],
         "A token needs returns:write to create or change returns": [
             "no",
@@ -83,7 +83,7 @@ async def test_what_the_company_has_set_is_its_own_and_counts(admin: Visitor) ->
     assert {name: cells[:2] for name, cells in found.items() if cells[1] == "this company"} == {
         "Requests per minute": ["90", "this company"],
         "GraphQL requests per minute": ["45", "this company"],
-        "Quota, MB": ["2 000", "this company"],
+        "Storage quota, MB": ["2 000", "this company"],
         "Over-receipt, %": ["2.5", "this company"],
         "Minimum stock": ["10", "this company"],
     }
@@ -143,7 +143,7 @@ async def test_what_the_configuration_sets_says_so(configured: World) -> None:
     found = in_force(await admin.get(PATH))
     assert {name: cells[0] for name, cells in found.items() if cells[1] == "the configuration"} == {
         "Requests per minute": "300",
-        "Quota, MB": "500",
+        "Storage quota, MB": "500",
         "A token needs returns:write to create or change returns": "yes",
     }
 

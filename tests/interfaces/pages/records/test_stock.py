@@ -79,7 +79,7 @@ async def test_the_sum_begins_with_the_count_and_names_each_document(visitor: Vi
     assert sum_of(seen) == "18 = 20 counted on 20 November, + 48 received, \N{MINUS SIGN} 50 shipped."
     assert adds_up(seen)
     assert sentences(seen) == [
-        "A count found 20 on 20 November, 20 more than in the ledger, by wmsd: import.",
+        "A count found 20 on 20 November, 20 more than recorded before. Reason: import.",
         "Reception RC-000001 brought 48 on 21 November.",
         "Sales order SO-000002 took 50 on 22 November.",
     ]
@@ -126,8 +126,8 @@ async def test_returns_adjustments_and_quarantine_in_words(visitor: Visitor, doc
     assert sentences(seen)[1:] == [
         "Return RT-000001 brought 3 back on 20 November, 1 of it into quarantine; 4 more arrived to be destroyed. "
         "Show each movement",
-        "An adjustment took 2.5 away on 20 November, by wmsd: broken.",
-        "1 went into quarantine on 20 November, by wmsd: suspect.",
+        "An adjustment took 2.5 away on 20 November. Reason: broken.",
+        "1 went into quarantine on 20 November. Reason: suspect.",
     ]
     destroyed = [cells[4] for cells in rows(await visitor.get("/companies/1/stock/1/movements"))]
     assert destroyed == ["0", "0", "4", "0", "0", "0"]
@@ -139,7 +139,7 @@ async def test_goods_with_lots(store: Store) -> None:
     await store.adjust(LOTTED, by=2, lot_number="L2")
     seen = await why(visitor)
     assert sum_of(seen) == "10 = 8 counted on 20 November, + 2 adjusted."
-    assert sentences(seen)[1] == "An adjustment added 2 on 20 November, lot L2, by wmsd: test."
+    assert sentences(seen)[1] == "An adjustment added 2 on 20 November, lot L2. Reason: test."
     each = await visitor.get("/companies/1/stock/1/movements")
     assert [cells[4] for cells in rows(each)] == ["L2", "L2", "L1"]
     assert [cells[3] for cells in rows(each)] == ["0", "0", "+ 1"]

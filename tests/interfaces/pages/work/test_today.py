@@ -151,7 +151,7 @@ async def test_late_documents_that_are_not_shown_are_counted_with_a_link(shop: S
         await shop.order({"article_id": 1, "quantity": 0.1}, requested_date=late)
     seen = await kept(shop.world, visitor)
     address = f"/companies/1/sales-orders?status=CREAT,IN_LUCRU&requested_to={late}&sort=requested_date"
-    assert f'<a href="{html.escape(address)}">Late orders not shown here: 3</a>' in seen.text
+    assert f'<a href="{html.escape(address)}">Late sales orders not shown here: 3</a>' in seen.text
     assert len(rows(await visitor.get(address))) == MOST_LISTED + 3
 
 

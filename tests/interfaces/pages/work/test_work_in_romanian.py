@@ -169,7 +169,7 @@ def test_texts_that_templates_translate_are_plain() -> None:
 def test_the_verb_agrees_with_how_many_did_it() -> None:
     (one,) = ledger_words.sentences({"groups": [GROUP], "at": GROUP["last_at"]}, {})
     assert (one.subject, one.did) == ("O ajustare", "a scăzut 3")
-    assert one.details == "la 20 noiembrie, lotul L1, de ana@example.com: spart."
+    assert one.details == "la 20 noiembrie, lotul L1, de ana@example.com. Motiv: spart."
     many = {**GROUP, "movements": 25, "quantity": 3, "quarantined": 2}
     (more,) = ledger_words.sentences({"groups": [many], "at": GROUP["last_at"]}, {})
     assert (more.subject, more.did) == ("25 de ajustări", "au adăugat 3 în total")

@@ -69,8 +69,8 @@ def redeliver_webhook_range(tx: Transaction, id: int, body: RedeliveryRange) -> 
     """Send a range of deliveries again.
 
     Each delivery keeps its id, its sequence and its body, and gets five new attempts. Deliveries about the same
-    record are sent in their order. Tests are left out. One request sends the first 5 000 deliveries again; repeat
-    the request with `next_after` until it is null.
+    record are sent in their order. Test deliveries are skipped. One request sends at most 5 000 deliveries again.
+    If `next_after` in the answer is not null, repeat the request with this value as `after`.
     """
     subscriptions.columns(tx, id)
     chosen = _range(tx, id, body)

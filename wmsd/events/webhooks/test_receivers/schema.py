@@ -13,15 +13,21 @@ class NewReceiver(Input):
     name: Name = "Test receiver"
     events: Annotated[
         list[EventChoice],
-        Field(min_length=1, max_length=100, description="Names of events, or only * for all events."),
+        Field(
+            min_length=1,
+            max_length=100,
+            description=("The events to send: names of events, or only * for all events."),
+        ),
         AfterValidator(each_once),
     ] = ["*"]
     answers: Annotated[
         Answers,
         Field(
-            description="success: 200. failure: 500, so that wmsd tries each delivery five times. gone: "
-            "410, which switches the webhook off. late: 200 after 5 seconds. You can change the "
-            "answer at any time."
+            description=(
+                "How the test receiver answers. success: 200; failure: 500, and wmsd tries each delivery five "
+                "times; gone: 410, and wmsd switches the webhook off; late: 200 after 5 seconds. You can "
+                "change the answer at any time."
+            )
         ),
     ] = "success"
 

@@ -136,7 +136,7 @@ changing = options_of(
     company_option,
     click.option("--article", required=True, metavar="CODE", help="The article."),
     click.option("--warehouse", required=True, metavar="CODE", help="The warehouse."),
-    click.option("--lot", "lot_number", metavar="LOT", help="Only this lot."),
+    click.option("--lot", "lot_number", metavar="LOT", help="To count only one lot, enter its number."),
     click.option(
         "--serial",
         "field_serials",
@@ -252,7 +252,7 @@ POSTING: Final = [kind for kind in DOCUMENTS if kind.movements]
 @company_option
 @click.option("--article", metavar="CODE", help="Only this article.")
 @click.option("--warehouse", metavar="CODE", help="Only in this warehouse.")
-@click.option("--lot", "lot_number", metavar="LOT", help="Only this lot.")
+@click.option("--lot", "lot_number", metavar="LOT", help="To count only one lot, enter its number.")
 @click.option("--serial", metavar="SERIAL", help="Only the unit with this serial number.")
 @click.option("--document", metavar="CODE", help=f"Only movements of this {', '.join(FIRST)} or {LAST}.")
 @click.option(

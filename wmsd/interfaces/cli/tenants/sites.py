@@ -30,7 +30,11 @@ def site_command() -> None:
 @site_command.command("create")
 @company_argument
 @warehouse_argument
-@click.option("--name", required=True, help="The name of the site, shown in ledgers.")
+@click.option(
+    "--name",
+    required=True,
+    help=("The name of the site. Movements and changes by the site's program show this name."),
+)
 @json_option
 @with_installation
 def create_site(command_line: CommandLine, company: str, warehouse: str, name: str, as_json: bool) -> None:

@@ -59,7 +59,7 @@ COUNT_ACTS: Final = (
         "found",
         "Add goods",
         counts.update_count,
-        "For goods that are there but not on the list.",
+        "Add goods that you found in the warehouse, but that are not on the list of this count.",
         "The goods are on the list.",
         without=COUNT_ALONE | NOT_ENTERED | {"lines.id"},
         statuses=OPEN,
@@ -68,10 +68,10 @@ COUNT_ACTS: Final = (
     ),
     Act(
         "book",
-        "Book",
+        "Book differences",
         counts.book_count,
-        "wmsd books the differences. The stock of lines without a quantity, and of lines to count "
-        "again, stays the same. A finished count cannot be changed.",
+        "wmsd changes the stock by these differences, and finishes the count. The stock of lines that have no "
+        "counted quantity, or must be counted again, does not change. A finished count cannot be changed.",
         "The count is finished: its differences are booked.",
         is_final=True,
         statuses=frozenset({"IN_LUCRU"}),

@@ -129,7 +129,7 @@ WORK: Final[Mapping[str, Work]] = {
                 "Close without the rest",
                 ("PARTIAL",),
                 "RECEPTIONAT",
-                "The order is closed: the rest will not come.",
+                "The order is closed: the missing goods are not expected any more.",
                 "A closed order stays closed. No more goods can be received for the order.",
             ),
             Move(

@@ -25,7 +25,8 @@ USER_ACTS: Final = (
         "change",
         "Change",
         user_administration.change_user,
-        "Rights that you remove end immediately. Rights that you add apply only to new sessions and tokens.",
+        "Rights that you remove end immediately. Rights that you add apply after the user signs in again. "
+        "Existing tokens do not get these rights.",
         "The user is changed.",
         changes=True,
         done_where=("waiting_since", "The user is changed. The new rights are waiting: see below."),
@@ -76,7 +77,8 @@ USER_ACTS: Final = (
         "email",
         "Change the e-mail address",
         user_administration.change_user_email,
-        "The user signs in with the new address from now on. The password, sessions and tokens stay.",
+        "The user signs in with the new address from now on. The password stays the same, and sessions and "
+        "tokens continue to work.",
         "The e-mail address is changed.",
         changes=True,
     ),
@@ -97,7 +99,7 @@ COMPANY_ACTS: Final = (
         "new",
         "New company",
         company_administration.create_company_record,
-        "A company is a tenant with its own file. No other company sees its data.",
+        "The data of each company is in a separate file, which no other company can see.",
         "Company created.",
     ),
     Act(
@@ -140,7 +142,7 @@ OPERATOR_ACTS: Final = (
         "new",
         "New operator",
         company_administration.create_operator_record,
-        "An operator runs the warehouses of several companies.",
+        "An operator is a logistics company (3PL) that runs the warehouses of other companies.",
         "Operator created.",
     ),
     Act(
@@ -156,7 +158,8 @@ TOKEN_ACTS: Final = (
         "new",
         "New token",
         token_administration.make_token,
-        "A token lets a program act for a user, with at most the rights that the user has now.",
+        "With a token, a program acts for a user, with at most the rights that the user has now. The next page "
+        "shows the token, only once.",
         goes_to="once",
         template="token",
     ),
@@ -175,7 +178,8 @@ SITE_ACTS: Final = (
         "new",
         "New site",
         make_site,
-        "A site is a warehouse whose transport planner signs in with its own bearer token.",
+        "A site gives a transport planning program access to one warehouse, with its own bearer token. The "
+        "next page shows the token, only once.",
         goes_to="once",
         template="bearer",
     ),
@@ -203,8 +207,8 @@ KERNEL_TOKEN_ACTS: Final = (
         "new",
         "New platform token",
         kernel_tokens.make_kernel_token,
-        "There is one platform token at a time. The token reads the totals of all companies, and switches "
-        "their modules on and off.",
+        "With the platform token, a program reads the totals of all companies, and switches their modules on "
+        "and off. There is only one platform token. The next page shows the token, only once.",
         goes_to="once",
         template="kernel_token",
     ),
@@ -280,8 +284,10 @@ ADMINISTRATION: Final = (
         key="name",
         sort="name",
         acts=SITE_ACTS,
-        says="The bearer token of a transport site gives access only to the transport integration of one "
-        "warehouse.",
+        says=(
+            "A transport site gives a transport planning program access to one warehouse. The bearer token of "
+            "the site works only for the transport integration."
+        ),
     ),
     Resource(
         "kernel-tokens",
@@ -293,9 +299,11 @@ ADMINISTRATION: Final = (
         key="id",
         sort="-id",
         acts=KERNEL_TOKEN_ACTS,
-        says="The platform token works only for the kernel interface at /api/kernel/v1, which reports "
-        "totals and the names of companies and warehouses, and switches modules on and off. It cannot read "
-        "any record of a company.",
+        says=(
+            "With the platform token, a program can use only the kernel interface (/api/kernel/v1): read "
+            "totals and the names of companies and warehouses, and switch modules on and off. The program "
+            "cannot read records of a company."
+        ),
     ),
     Resource(
         "audit",

@@ -129,8 +129,8 @@ STOCK_ACTS: Final = (
         "count",
         "Count",
         count_stock,
-        "Enter the quantity that is there. wmsd books the difference immediately, as a count of this "
-        "stock record only.",
+        "Enter the quantity that you counted. wmsd immediately changes the stock of this article in this "
+        "warehouse to this quantity.",
         "The stock is counted.",
         reads=stock.get_stock,
         leading=("quantity", "lot_number", "serial", "reason"),
@@ -149,7 +149,7 @@ STOCK_ACTS: Final = (
         "adjust",
         "Adjust",
         stock.adjust_stock,
-        "Enter the new quantity, or the difference. Quantities reserved for orders do not change.",
+        "Fill in either the new quantity or the change in quantity. Quantities reserved for orders do not change.",
         "The stock is adjusted.",
         reads=stock.get_stock,
         leading=("to", "by", "reason"),
@@ -158,7 +158,8 @@ STOCK_ACTS: Final = (
         "quarantine",
         "Put into quarantine",
         stock.quarantine_stock,
-        "The quantity stays the same, but goods in quarantine cannot be sold.",
+        "Enter a quantity, or choose All goods. The goods stay in stock, but cannot be sold until you release "
+        "them.",
         "The goods are in quarantine.",
         reads=stock.get_stock,
         takes_many=True,
@@ -168,7 +169,7 @@ STOCK_ACTS: Final = (
         "release",
         "Release from quarantine",
         stock.release_stock,
-        "The quantity stays the same, and the released goods can be sold again.",
+        "Enter a quantity, or choose All goods. The released goods can be sold again.",
         "The goods are released.",
         reads=stock.get_stock,
         takes_many=True,
@@ -225,7 +226,7 @@ RESOURCES: Final = (
         ("packaging_type_code", "packaging_type_name", "partner", "quantity", "updated_at"),
         key="quantity",
         leads_to=("packaging-movements", ("packaging_type_code", "partner_id")),
-        comes="The first movement of packaging creates a balance.",
+        comes="A balance appears when packaging first goes to a partner or comes back.",
     ),
     Resource(
         "packaging-movements",

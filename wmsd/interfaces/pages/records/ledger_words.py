@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from wmsd.base.dataclass import dataclass
+from wmsd.contract.context import PROGRAM
 from wmsd.interfaces.pages.kit.references import BY_MOVEMENT, Key, NamedDocument
 from wmsd.interfaces.pages.kit.text.language import translate_count
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
@@ -134,10 +135,10 @@ def count_sentence(stock: Mapping[str, Any], named: Mapping[Key, NamedDocument])
 
 def _compared(difference: Number) -> str:
     if not difference:
-        return _("the same as in the ledger")
+        return _("the same as recorded before")
     if difference > 0:
-        return _("%(number)s more than in the ledger") % {"number": grouped_number(difference)}
-    return _("%(number)s less than in the ledger") % {"number": grouped_number(-difference)}
+        return _("%(number)s more than recorded before") % {"number": grouped_number(difference)}
+    return _("%(number)s less than recorded before") % {"number": grouped_number(-difference)}
 
 
 def sentences(stock: Mapping[str, Any], named: Mapping[Key, NamedDocument]) -> list[Sentence]:
@@ -216,9 +217,10 @@ def _by(movement: Mapping[str, Any]) -> list[str]:
     """Return a list with a clause that names the user who made the movements. Return [] if several users made
     them.
 
-    Also return [] if documents caused the movements, because the page of a document names its user.
+    Also return [] if documents caused the movements, because the page of a document names its user, or if wmsd
+    itself made them.
     """
-    if movement.get("documents") or not movement["actor"]:
+    if movement.get("documents") or movement["actor"] in ("", None, PROGRAM.name):
         return []
     return [_("by %(actor)s") % {"actor": movement["actor"]}]
 
@@ -230,4 +232,4 @@ def _reason(movement: Mapping[str, Any]) -> str:
 def _joined(clauses: Sequence[str], reason: str, more: str = "") -> str:
     """Join the clauses to one sentence. Add `more`, a clause about the goods, and the reason."""
     whole = ", ".join(clauses) + (f"; {more}" if more else "")
-    return f"{whole}: {reason}." if reason else f"{whole}."
+    return f"{whole}. {_('Reason: %(reason)s.') % {'reason': reason}}" if reason else f"{whole}."

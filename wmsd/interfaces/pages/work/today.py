@@ -77,13 +77,13 @@ class Total(NamedTuple):
 
 def _totals(today: Mapping[str, Any], columns: Sequence[Column]) -> list[Total]:
     texts = {
-        "late_orders": _("orders late"),
-        "to_load_today": _("to load today"),
-        "orders_not_taken": _("orders not started"),
+        "late_orders": _("sales orders late"),
+        "to_load_today": _("sales orders to load today"),
+        "orders_not_taken": _("sales orders not started"),
         "late_inbound": _("purchase orders late"),
-        "expected_today": _("expected today"),
+        "expected_today": _("purchase orders expected today"),
         "given_up": _("failed webhook deliveries"),
-        "low": _("under minimum stock"),
+        "low": _("articles low on stock"),
     }
     tones = {each.name: each.tone for each in columns}
     return [
@@ -100,7 +100,7 @@ def _more_late(today: Mapping[str, Any]) -> list[tuple[str, str]]:
     """
     found = []
     for kind, name, text in (
-        (SALES_ORDERS, "late_orders", _("Late orders not shown here: %(number)s")),
+        (SALES_ORDERS, "late_orders", _("Late sales orders not shown here: %(number)s")),
         (PURCHASE_ORDERS, "late_inbound", _("Late purchase orders not shown here: %(number)s")),
     ):
         total = today["totals"][name] or 0

@@ -39,19 +39,19 @@ def today_columns(day: str) -> Sequence[Column]:
     """Return the columns in the language of the page. `day` is today's date, such as 2026-11-24."""
     before = (date.fromisoformat(day) - timedelta(days=1)).isoformat()
     return (
-        Column("late_orders", _("Late orders"), "bad", _due_list(SALES_ORDERS, last=before)),
-        Column("to_load_today", _("To load today"), path=_due_list(SALES_ORDERS, day, day)),
-        Column("orders_not_taken", _("Not started"), path="/sales-orders?status=CREAT"),
-        Column("orders_in_work", _("In work"), path="/sales-orders?status=IN_LUCRU"),
-        Column("orders_loaded", _("Loaded"), path="/sales-orders?status=INCARCAT"),
+        Column("late_orders", _("Late sales orders"), "bad", _due_list(SALES_ORDERS, last=before)),
+        Column("to_load_today", _("Orders to load today"), path=_due_list(SALES_ORDERS, day, day)),
+        Column("orders_not_taken", _("Orders not started"), path="/sales-orders?status=CREAT"),
+        Column("orders_in_work", _("Orders in work"), path="/sales-orders?status=IN_LUCRU"),
+        Column("orders_loaded", _("Orders loaded"), path="/sales-orders?status=INCARCAT"),
         Column("late_inbound", _("Late purchase orders"), "bad", _due_list(PURCHASE_ORDERS, last=before)),
-        Column("expected_today", _("Expected today"), path=_due_list(PURCHASE_ORDERS, day, day)),
+        Column("expected_today", _("Purchase orders expected today"), path=_due_list(PURCHASE_ORDERS, day, day)),
         Column("returns_undecided", _("Returns to finish"), "warn", "/returns?status=RECEPTIONAT"),
-        Column("counts_to_book", _("Counts to book"), path="/counts?status=IN_LUCRU"),
+        Column("counts_to_book", _("Counts to finish"), path="/counts?status=IN_LUCRU"),
         Column("given_up", _("Failed webhook deliveries"), "bad", "/webhooks"),
-        Column("low", _("Under minimum"), "warn", "/articles?low=true"),
-        Column("requests", _("Requests, last minute"), path="/requests", limit="limit"),
-        Column("events", _("Events billed this month"), path="/events"),
+        Column("low", _("Articles low on stock"), "warn", "/articles?low=true"),
+        Column("requests", _("API requests, last minute"), path="/requests", limit="limit"),
+        Column("events", _("Events this month"), path="/events"),
     )
 
 

@@ -47,7 +47,7 @@ WORDS: Final = {
     "changed": "changed",
     "IN": "In, from the partner",
     "OUT": "Out, to the partner",
-    "CLIENT": "Client",
+    "CLIENT": "Customer",
     "FURNIZOR": "Supplier",
     "TRANSPORTATOR": "Carrier",
 }
