@@ -27,7 +27,7 @@ pytestmark = pytest.mark.long
 
 LONGEST = 300.0
 """The most seconds of a part on a busy machine. On a quiet machine a part takes two to six."""
-PAGES = {f"{name} {PAGE_AGAINST_API}" for name, _, path, _ in PAIRS if path}
+PAGES = {f"{pair.name} {PAGE_AGAINST_API}" for pair in PAIRS if pair.paths}
 
 
 def module_of(part: str) -> ModuleType:

@@ -1,4 +1,4 @@
-"""The processor time of each page, compared with the API's answer for the same data, and how much a browser loads
+"""The processor time of each page, compared with the API's answers for the same data, and how much a browser loads
 for it.
 """
 
@@ -6,7 +6,7 @@ import http.client
 import json
 import re
 import statistics
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from functools import partial
 from typing import Final, NamedTuple
@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from benchmarks.figures import HEAVIEST_PAGE, PAGE_AGAINST_API, SCRIPTS, SCRIPTS_WITH_LINES, Figure
 from benchmarks.list_pages import WARM_UP, Reader
 from benchmarks.processes import Failed, Server, get, progress
-from benchmarks.site import Company
+from benchmarks.site import Company, article_code
 from benchmarks.size import sized
 
 LINES: Final = sized(1000, 10)
@@ -23,21 +23,29 @@ SHOWN: Final = sized(60, 2)
 REQUESTS: Final = sized(200, 2)
 LONG_REQUESTS: Final = sized(20, 2)
 """The number of requests for each page with LINES lines."""
+SPELLINGS: Final = 300
+"""More than the server remembers to recognize a repeated list."""
+Ask = Callable[[int], None]
+"""Requests something. The argument is the number of the round."""
 OF_COMPANY: Final = "/companies/1"
 ORDERS: Final = "/api/sales-orders"
 LOADED: Final = re.compile(rb'(?:src|href)="(/pages/[^"]+)"')
 ROWS: Final = b'<fieldset class="rows"'
 
 
-class Pair(NamedTuple):
-    """A page of the company, and the API's path for the same data.
+def _of(order: str, others: Sequence[str]) -> tuple[str, ...]:
+    return (f"{ORDERS}/{order}", *(each.replace("{order}", order) for each in others))
 
-    `path` is empty if the API has no such answer.
+
+class Pair(NamedTuple):
+    """A page of the company, and the API's paths for the same data: the record, and the lists that its page shows.
+
+    `paths` is empty if the API has no such answers.
     """
 
     name: str
     page: str
-    path: str
+    paths: tuple[str, ...] = ()
     requests: int = REQUESTS
 
     @property
@@ -45,33 +53,53 @@ class Pair(NamedTuple):
         return "/prints/" in self.page or "/labels" in self.page
 
 
+NAMES: Final = ("/api/partners/1", "/api/warehouses/1", "/api/articles?per_page=50")
+"""The records whose names the page of an order shows."""
+OF_ORDER: Final = (
+    *NAMES,
+    "/api/returns?per_page=20&sales_order_id={order}",
+    "/api/stock?per_page=20&sales_order_id={order}",
+    "/api/v2/packaging/balances?per_page=1&partner_id=1",
+)
+TO_CHOOSE: Final = (
+    *NAMES,
+    *(f"/api/{each}?per_page=100" for each in ("partners", "warehouses", "clients")),
+    "/api/stock?per_page=50&warehouse_id=1",
+)
+"""The records from which the form of an order lets people choose, and the stock beside each line."""
+OF_ARTICLE: Final = (
+    f"/api/stock?per_page=20&article_code={article_code(1)}",
+    "/api/sales-orders?per_page=20&article_id=1&status=CREAT,IN_LUCRU,INCARCAT",
+    "/api/purchase-orders?per_page=20&article_id=1&status=CREAT,PARTIAL",
+)
 PAIRS: Final = (
-    Pair("list of 50 articles", "/articles", "/api/articles?per_page=50"),
-    Pair("list of 50 orders", "/sales-orders", f"{ORDERS}?per_page=50"),
-    Pair("list of 50 stock records", "/stock", "/api/stock?per_page=50"),
-    Pair("an article with its stock", "/articles/1", "/api/articles/1"),
-    Pair("an order", "/sales-orders/1", f"{ORDERS}/1"),
-    Pair("the form of an order", "/sales-orders/1/change", f"{ORDERS}/1"),
-    Pair("the delivery note of an order", "/sales-orders/1/prints/delivery-note", f"{ORDERS}/1"),
-    Pair("an order of 1 000 lines", "/sales-orders/{long}", f"{ORDERS}/{{long}}", LONG_REQUESTS),
-    Pair(
-        "the form of an order of 1 000 lines",
-        "/sales-orders/{long}/change",
-        f"{ORDERS}/{{long}}",
-        LONG_REQUESTS,
+    Pair("list of 50 articles", "/articles", ("/api/articles?per_page=50",)),
+    Pair("list of 50 orders", "/sales-orders", (f"{ORDERS}?per_page=50",)),
+    Pair("list of 50 stock records", "/stock", ("/api/stock?per_page=50",)),
+    Pair("an article with its stock and orders", "/articles/1", ("/api/articles/1", *OF_ARTICLE)),
+    *(
+        pair
+        for name, order, requests in (
+            ("an order", "1", REQUESTS),
+            (f"an order of {LINES} lines", "{long}", LONG_REQUESTS),
+        )
+        for pair in (
+            Pair(name, f"/sales-orders/{order}", _of(order, OF_ORDER), requests),
+            Pair(f"the form of {name}", f"/sales-orders/{order}/change", _of(order, TO_CHOOSE), requests),
+            Pair(
+                f"the delivery note of {name}",
+                f"/sales-orders/{order}/prints/delivery-note",
+                _of(order, NAMES),
+                requests,
+            ),
+        )
     ),
-    Pair(
-        "the delivery note of 1 000 lines",
-        "/sales-orders/{long}/prints/delivery-note",
-        f"{ORDERS}/{{long}}",
-        LONG_REQUESTS,
-    ),
-    Pair("the form of a new order", "/sales-orders/new", ""),
-    Pair("search results", "/search?text=steel", ""),
+    Pair("the form of a new order", "/sales-orders/new"),
+    Pair("search results", "/search?text=steel"),
     Pair(
         "1 000 labels",
         f"/articles/1/labels?kind=article&size=label-sheet&count={LINES}",
-        "",
+        (),
         LONG_REQUESTS,
     ),
 )
@@ -82,7 +110,10 @@ FURTHER: Final = ("/today", "/account", "/admin/users")
 def measure(wmsd: Server, company: Company, cookie: str) -> Iterator[Figure]:
     """Measure the pages of a company with articles, partners and stock."""
     long = _make_orders(wmsd, company)
-    pairs = [each._replace(page=each.page.format(long=long), path=each.path.format(long=long)) for each in PAIRS]
+    pairs = [
+        each._replace(page=each.page.format(long=long), paths=tuple(path.format(long=long) for path in each.paths))
+        for each in PAIRS
+    ]
     yield from _costs(wmsd, company, cookie, pairs)
     yield from _weights(wmsd, cookie, pairs)
 
@@ -105,25 +136,33 @@ def _make_orders(wmsd: Server, company: Company) -> int:
 
 def _costs(wmsd: Server, company: Company, cookie: str, pairs: list[Pair]) -> Iterator[Figure]:
     api, pages = Reader(wmsd.connect(), company.headers), Reader(wmsd.connect(), {"Cookie": cookie})
-    yield _cost_of("Today", wmsd, partial(pages.get, "/today"), None, REQUESTS)
+    yield _cost_of("Today", wmsd, partial(_get_page, pages, "/today"), None, REQUESTS)
     for each in pairs:
-        page, answer = partial(pages.get, OF_COMPANY + each.page), partial(api.get, each.path)
-        yield _cost_of(each.name, wmsd, page, answer if each.path else None, each.requests)
+        page, answers = partial(_get_page, pages, OF_COMPANY + each.page), partial(_get_all, api, each.paths)
+        yield _cost_of(each.name, wmsd, page, answers if each.paths else None, each.requests)
     api.connection.close()
     pages.connection.close()
 
 
-def _cost_of(
-    name: str, wmsd: Server, page: partial[bytes], answer: partial[bytes] | None, requests: int
-) -> Figure:
+def _get_page(pages: Reader, path: str, _: int) -> None:
+    pages.get(path)
+
+
+def _get_all(api: Reader, paths: Sequence[str], number: int) -> None:
+    """Request these paths. The zeros make the address of a list new, so that no answer comes from a cache."""
+    for path in paths:
+        api.get(path.replace("per_page=", f"per_page={'0' * (number % SPELLINGS)}"))
+
+
+def _cost_of(name: str, wmsd: Server, page: Ask, answers: Ask | None, requests: int) -> Figure:
     """Measure the page and the API in turns, so that other work of the machine slows both.
 
     The medians are compared, because a job of the server that runs meanwhile slows only some requests.
     """
     progress(name)
     found: list[tuple[float, ...]] = [
-        tuple(_milliseconds(wmsd, each) for each in (page, answer) if each is not None)
-        for _ in range(WARM_UP + requests)
+        tuple(_milliseconds(wmsd, partial(each, number)) for each in (page, answers) if each is not None)
+        for number in range(WARM_UP + requests)
     ]
     columns = [*zip(*found[WARM_UP:], strict=True)]
     for each, times in zip(("page", "API"), columns, strict=False):
@@ -135,8 +174,8 @@ def _cost_of(
     return Figure(f"{name} {PAGE_AGAINST_API}", "ms", ours, floor[0])
 
 
-def _milliseconds(wmsd: Server, ask: partial[bytes]) -> float:
-    """Return the processor time of the server for one request, in milliseconds."""
+def _milliseconds(wmsd: Server, ask: Callable[[], object]) -> float:
+    """Return the processor time of the server for these requests, in milliseconds."""
     before = wmsd.processor_seconds()
     ask()
     return (wmsd.processor_seconds() - before) * 1000

@@ -71,7 +71,8 @@ def test_an_import_is_taken_back(tenant: Tenant, kind: str) -> None:
     tenant.home.ok("doctor")
     (sentence,) = refused(tenant)
     assert re.fullmatch(
-        rf"The last import with changes, number \d+ \({kind}\), was already undone at 20\S+Z, and no earlier import can be undone\.",
+        rf"The last import with changes, number \d+ \({kind}\), was already undone at 20\S+Z, and no earlier "
+        r"import can be undone\.",
         sentence,
     )
 
