@@ -49,8 +49,8 @@ DAMAGE = {
         (
             "the last delivery number stored in a webhook subscription must be the number of its newest delivery",
             "webhook subscription 1",
-            "2",
             "3",
+            "2",
         ),
     ),
     "one that waits for nothing": (

@@ -26,7 +26,7 @@ GAPS: Final = f"""
         AND NOT {IS_SEAM.format(subscription="subscription_id", last="before", next="sequence")}
 """
 LAST: Final = f"""
-    SELECT 'webhook subscription ' || id, given, newest FROM (
+    SELECT 'webhook subscription ' || id, newest, given FROM (
         SELECT subscription.id, last_sequence AS given, max(delivery.sequence) AS newest
         FROM webhook_subscriptions AS subscription
         JOIN webhook_deliveries AS delivery ON delivery.subscription_id = subscription.id
