@@ -175,3 +175,18 @@ async def test_who_may_only_read_records_no_movement(visitor: Visitor) -> None:
     seen = await reader.get(MOVEMENTS)
     assert f"{MOVEMENTS}/new" not in seen.text
     assert (await reader.post(f"{MOVEMENTS}/new", {"form_token": seen.form_token, **BY_HAND})).status == 403
+
+
+async def test_the_time_of_a_movement_is_typed_by_local_clocks(visitor: Visitor) -> None:
+    await sent(visitor, "/admin/companies/1/time-zone", time_zone="Europe/Bucharest")
+    for typed in ("2026-11-19T10:00", "19.11.2026", "2026-11-19T10:00+00:00"):
+        done = await sent(visitor, f"{MOVEMENTS}/new", **BY_HAND, occurred_at=typed)
+        assert done.status == 303, done.text
+    recorded = await visitor.world.rows("SELECT occurred_at FROM packaging_movements ORDER BY id DESC LIMIT 3")
+    assert recorded == [
+        ("2026-11-19T10:00:00.000Z",),
+        ("2026-11-18T22:00:00.000Z",),
+        ("2026-11-19T08:00:00.000Z",),
+    ]
+    refused = await sent(visitor, f"{MOVEMENTS}/new", **BY_HAND, occurred_at="yesterday")
+    assert re.findall('class="error" id="(.*?)-error"', refused.text) == ["occurred_at"]

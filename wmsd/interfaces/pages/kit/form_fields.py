@@ -267,6 +267,8 @@ def _asks(name: str, schema: Mapping[str, Any]) -> tuple[Asks, tuple[str, ...]]:
             return "number", ()
         case {"format": "date"}:
             return "date", ()
+        case {"format": "date-time"}:
+            return "moment", ()
         case {"maxLength": most} if most >= LONG:
             return "long", ()
     return "text", ()

@@ -26,7 +26,7 @@ from wmsd.interfaces.pages.kit.resources import REFERRED
 from wmsd.interfaces.pages.kit.text import words
 from wmsd.interfaces.pages.kit.text.language import field_errors, translate_error
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
-from wmsd.interfaces.pages.kit.text.moments import iso_date
+from wmsd.interfaces.pages.kit.text.moments import iso_date, of_browser
 from wmsd.interfaces.pages.kit.text.numbers import number_in_form, read_number
 from wmsd.interfaces.pages.kit.values import DASH
 from wmsd.interfaces.pages.kit.workplace import Workplace
@@ -247,6 +247,8 @@ async def value_of(at: Workplace, field: FormField, typed: Typed) -> object:
         return await id_of_code(at, field, value.strip())
     if field.asks == "hidden":
         return read_number(value, is_whole=True)
+    if field.asks == "moment":
+        return of_browser(value.strip())
     return value.strip() if field.asks == "text" else value
 
 
