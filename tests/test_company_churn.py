@@ -108,7 +108,7 @@ def test_every_law_holds_over_kills(site: Site) -> None:
     assert [each.answer for each in asked if each.told is Told.REFUSED] == []
     assert [*broken_laws(site, asked)] == []
     assert [*imports.broken, *site.mistaken(imports)] == []
-    assert sum(bool(each.name) for each in asked) > 100
+    assert sum(bool(each.name) for each in asked) > 50
     assert len(imports.imported) > LIVES
 
 

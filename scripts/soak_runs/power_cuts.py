@@ -20,7 +20,7 @@ KILLS: Final = 5
 CONNECTIONS: Final = 32
 SHORTEST: Final = 0.5
 LONGEST: Final = 2.5
-"""The longest time from the first post to the kill of a server, in seconds."""
+"""The longest time from the first answer to the kill of a server, in seconds."""
 
 
 @dataclass(slots=True)
@@ -67,8 +67,10 @@ def _until_killed(shop: Shop, visitors: Sequence[Visitors], seconds: float) -> l
 
 async def _post(visitors: Sequence[Visitors], caller: Caller, pid: int, seconds: float) -> list[Asked]:
     asked: list[Asked] = []
+    kill: asyncio.TimerHandle | None = None
 
     async def work(connection: Connection, own: Visitors) -> None:
+        nonlocal kill
         while True:
             each = Asked(own.path, *own.request(has_key=True))
             asked.append(each)
@@ -76,9 +78,9 @@ async def _post(visitors: Sequence[Visitors], caller: Caller, pid: int, seconds:
                 each.answer = await connection.ask(each.request)
             except (OSError, EOFError):
                 return
+            kill = kill or asyncio.get_running_loop().call_later(seconds, os.kill, pid, signal.SIGKILL)
 
     async with caller.connections(CONNECTIONS) as opened:
-        asyncio.get_running_loop().call_later(seconds, os.kill, pid, signal.SIGKILL)
         await asyncio.gather(
             *(work(connection, visitors[place % len(visitors)]) for place, connection in enumerate(opened))
         )

@@ -23,6 +23,7 @@ FIELD_NAMES: Final[Mapping[str, str]] = {
     "doubted_since": "Clock in doubt since",
     "due_at": "Next attempt",
     "email": "E-mail address",
+    "entity_id": "Record id",
     "everything": "All goods",
     "expected_from": "Expected date, from",
     "expected_to": "Expected date, to",

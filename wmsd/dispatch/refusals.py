@@ -45,8 +45,8 @@ class Refusals:
         self._told.over(READS_OF_PLATFORM)
 
     def note_answered(self, call: Call) -> None:
-        """Note that the file of this call works, because the call was answered. If an earlier failure of this file
-        was logged, log that the failure is over.
+        """Note that the database file that this call uses works, because the call was answered. If an earlier
+        failure of this file was logged, log that the failure is over.
         """
         self._told.over(_use(call))
 

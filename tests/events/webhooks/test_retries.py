@@ -302,7 +302,7 @@ async def test_who_subscribes_in_a_sandbox_is_warned_that_nothing_is_sent(hooks:
     platform = hooks.world.installation.platform
     await platform.write(lambda tx: tx.execute("UPDATE companies SET sandbox = 1"))
     sentence = (
-        "The company is a sandbox: wmsd sends its webhooks only if its operator allows webhooks for sandboxes. "
+        "The company is a sandbox, and webhooks are not switched on for the sandboxes of its operator. "
         "Until a platform admin changes "
         "this setting, wmsd sends no webhooks."
     )

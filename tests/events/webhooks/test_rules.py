@@ -20,7 +20,7 @@ from wmsd.events.webhooks.schema import RECOMMENDED_SECRET, AuthType
 
 MINUTE, DAY = 60_000, 86_400_000
 COMPANY = Company(1, "ACME", "Acme", modules=frozenset({"api", "webhooks", "stock"}))
-SANDBOX = "The company is a sandbox: wmsd sends its webhooks only if its operator allows webhooks for sandboxes."
+SANDBOX = "The company is a sandbox, and webhooks are not switched on for the sandboxes of its operator."
 
 
 @pytest.mark.parametrize(

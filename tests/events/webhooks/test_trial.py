@@ -30,7 +30,7 @@ async def test_access_is_checked_before_a_replay(hooks: Hooks) -> None:
     await hooks.world.installation.platform.write(lambda tx: tx.execute("UPDATE companies SET operator_id = 1"))
     refused = await hooks.world.call("POST", TEST, headers=KEY, status=403)
     assert refused.body["message"] == (
-        "The company is a sandbox: wmsd sends its webhooks only if its operator allows webhooks for sandboxes."
+        "The company is a sandbox, and webhooks are not switched on for the sandboxes of its operator."
     )
     assert "X-RateLimit-Remaining" in refused.headers, "it was counted, as whatever passes the door"
 

@@ -44,8 +44,8 @@ DAMAGE = {
     "a reservation too many": (
         "INSERT INTO reservations VALUES ('sales_order', 5, 1, 1000000)",
         (
-            "an open sales order must reserve the quantity of its lines, and other sales orders must reserve "
-            "nothing",
+            "an open sales order must reserve the quantity of its lines, and a sales order that is not open "
+            "must reserve nothing",
             "SO-000005",
             "0",
             "1",
@@ -54,8 +54,8 @@ DAMAGE = {
     "a reservation too few": (
         "DELETE FROM reservations WHERE holder_id = 1",
         (
-            "an open sales order must reserve the quantity of its lines, and other sales orders must reserve "
-            "nothing",
+            "an open sales order must reserve the quantity of its lines, and a sales order that is not open "
+            "must reserve nothing",
             "SO-000001",
             "3",
             "0",

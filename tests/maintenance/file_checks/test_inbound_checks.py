@@ -99,8 +99,8 @@ NAMED = {
     "a serial that a closed order holds": (
         "UPDATE stock_serials SET holder_kind = 'sales_order', holder_id = 1 WHERE serial = 'S2'",
         (
-            "an open sales order must reserve the serials that its lines name, and other sales orders must "
-            "reserve no serials",
+            "an open sales order must reserve the serials that its lines name, and a sales order that is not "
+            "open must reserve no serials",
             "SO-000001, serial S2",
             "free",
             "held",
@@ -109,8 +109,8 @@ NAMED = {
     "a serial that is not held": (
         "UPDATE stock_serials SET holder_kind = NULL, holder_id = NULL",
         (
-            "an open sales order must reserve the serials that its lines name, and other sales orders must "
-            "reserve no serials",
+            "an open sales order must reserve the serials that its lines name, and a sales order that is not "
+            "open must reserve no serials",
             "SO-000002, serial S1",
             "held",
             "free",
@@ -119,8 +119,8 @@ NAMED = {
     "a lot that is held too much": (
         "UPDATE lot_reservations SET quantity = 3000000",
         (
-            "an open sales order must reserve the quantity of each lot that its lines name, and other sales "
-            "orders must reserve nothing",
+            "an open sales order must reserve the quantity of each lot that its lines name, and a sales order "
+            "that is not open must reserve nothing",
             "SO-000002, lot L1",
             "2",
             "3",

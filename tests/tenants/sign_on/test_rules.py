@@ -77,7 +77,7 @@ def test_the_first_rule_that_fits_decides_and_equal_ones_add_their_companies() -
     assert (decision.rights.role, decision.rights.abilities) == ("member", ("stock:read",))
     assert decision.rights.company_ids == {1, 2}
     assert [says for _, says in decision.judged] == [
-        "matches first: its role and its abilities are used",
+        "is the first rule that applies: its role and abilities are used",
         "matches: its companies are added",
         "matches, but is not used: its role or its abilities differ from those of the first matching rule",
         "matches, but is not used: its role or its abilities differ from those of the first matching rule",

@@ -52,7 +52,9 @@ async def test_who_would_come_in_and_why(tmp_path: Path) -> None:
             "Abilities": "stock:read",
         }
         assert "The rules name companies that do not exist: GONE." in seen.text
-        assert "matches first: its role and its abilities are used" in seen.text and "does not match" in seen.text
+        assert (
+            "is the first rule that applies: its role and abilities are used"
+        ) in seen.text and "does not match" in seen.text
         nobody = await tried(visitor, {"sub": "7", **ANA, "groups": []})
         assert "<h2>No user</h2>" in nobody.text
         assert "no rule matches this account" in facts(nobody)["Why"]

@@ -55,9 +55,7 @@ def off_because(company: Company) -> str | None:
         case [_, *_]:
             return "The modules api and webhooks are off."
     if company.sandbox and not (company.operator is not None and company.operator.sandbox_webhooks):
-        return (
-            "The company is a sandbox: wmsd sends its webhooks only if its operator allows webhooks for sandboxes."
-        )
+        return "The company is a sandbox, and webhooks are not switched on for the sandboxes of its operator."
     return None
 
 

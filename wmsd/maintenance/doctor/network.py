@@ -82,9 +82,10 @@ PROXY_EVERYBODY: Final = FindingKind(
 PROXY_ELSEWHERE: Final = FindingKind(
     "proxy-elsewhere",
     "warning",
-    "wmsd listens on {listen}, only for programs of this machine, but server.trusted_proxies does "
-    "not contain this address.",
-    "Add {loopback} to server.trusted_proxies. Otherwise all clients of the proxy count as one address.",
+    "Only programs on this machine, such as a proxy, can reach {listen}, but server.trusted_proxies does not "
+    "contain {loopback}.",
+    "If a proxy forwards the requests, add {loopback} to server.trusted_proxies. Otherwise all clients of the "
+    "proxy count as one address.",
 )
 KINDS: Final = (
     *(PORT_TAKEN, PORT_SERVED, PORT_OF_WMSD, ADDRESS_UNKNOWN, PORT_PRIVILEGED),

@@ -208,7 +208,7 @@ class LetIn(Message):
 
 
 class UserRecord(Recorded):
-    """A user in the view of admins."""
+    """A user, with the fields that admins see."""
 
     email: str
     name: str

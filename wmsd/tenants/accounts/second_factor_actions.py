@@ -115,8 +115,8 @@ class SecondStepService:
     async def check(self, user: User, address: str, code: str) -> None:
         """Check a code. Raise Problem: 401 for a wrong code, 429 during the pause after too many wrong codes.
 
-        Each code is counted as a failure before it is checked. A correct code deletes the counted failures. So
-        simultaneous requests cannot bypass the pause.
+        Each code is counted as a failure before it is checked, so simultaneous requests cannot bypass the pause. A
+        correct code deletes the counted failures.
         """
         keys: tuple[Key, ...] = ((user.email, address), (user.email, None))
         now = self._clock.monotonic()

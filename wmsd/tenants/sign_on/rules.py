@@ -164,7 +164,7 @@ def judged(provider: Provider, claims: Mapping[str, Any]) -> tuple[Rule | None, 
         if not _fits(rule, claims):
             says = "does not match"
         elif first is None:
-            first, says = rule, "matches first: its role and its abilities are used"
+            first, says = rule, "is the first rule that applies: its role and abilities are used"
             codes += rule.companies
         elif (rule.role, set(rule.granted)) == (first.role, set(first.granted)):
             says = "matches: its companies are added"

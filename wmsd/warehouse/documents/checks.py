@@ -124,7 +124,7 @@ def reservation_checks(table: DocumentTable, statuses: Iterable[str]) -> tuple[C
         SELECT {name}.code || ', lot ' || stock_lots.lot_number, expected, found
         FROM ({lots}) {of_document} CROSS JOIN stock_lots ON stock_lots.id = lot_id
     """
-    says, otherwise = f"an open {noun} must reserve", f"other {noun}s must reserve"
+    says, otherwise = f"an open {noun} must reserve", f"a {noun} that is not open must reserve"
     return (
         Check(f"{says} the quantity of its lines, and {otherwise} nothing", quantities_differ),
         Check(

@@ -184,10 +184,11 @@ def test_words_of_ours_in_the_places_are_told(found: Finding, told: str) -> None
             "lotul L, seria S: 1 în loc de 0.",
         ),
         (
-            "an open sales order must reserve the serials that its lines name, and other sales orders must "
-            "reserve no serials; but SO-1, serial S: free instead of held.",
-            "o comandă de vânzare deschisă trebuie să rezerve seriile de pe liniile ei, iar celelalte comenzi de "
-            "vânzare nu trebuie să rezerve nicio serie; dar SO-1, seria S: liberă în loc de rezervată.",
+            "an open sales order must reserve the serials that its lines name, and a sales order that is not "
+            "open must reserve no serials; but SO-1, serial S: free instead of held.",
+            "o comandă de vânzare deschisă trebuie să rezerve seriile de pe liniile ei, iar o comandă de "
+            "vânzare care nu este deschisă nu trebuie să rezerve nicio serie; dar SO-1, seria S: liberă în loc de "
+            "rezervată.",
         ),
         (
             "the stored total of a list must equal the number of its records; but articles: 7 instead of 0.",

@@ -26,8 +26,7 @@ PACKAGING: Final = "packaging"
 class Move(NamedTuple):
     """A change of a document's status, from one of `statuses` to the status `to`.
 
-    `done` is the message after the change. `says` is the text above the button on the page that asks for
-    confirmation.
+    `done` is the message after the change. `says` is the text above the button, if a page asks before the change.
     """
 
     name: str
@@ -74,6 +73,8 @@ class Work(NamedTuple):
     acts: tuple[Act, ...] = ()
     not_asked: frozenset[str] = frozenset()
     """The fields of lines that no form asks for."""
+    says: str = ""
+    """The text above the form for a new document."""
     in_parts: bool = False
     """True if the form for changes leaves out the lines, because people change the lines with separate actions."""
 
@@ -169,6 +170,10 @@ WORK: Final[Mapping[str, Work]] = {
         ),
         leading=("purchase_order", "warehouse", "transport_ecc"),
         then=("finish", "Receive and finish"),
+        says=(
+            "“Create” saves the reception; its goods come into stock when it is finished. “Receive and finish” "
+            "does both."
+        ),
     ),
     RETURNS.name: Work(
         ("CREAT", "RECEPTIONAT", "FINALIZAT"),
@@ -217,6 +222,7 @@ WORK: Final[Mapping[str, Work]] = {
             ),
         ),
         leading=("warehouse", "article_search", "is_blind"),
+        says="To count the whole warehouse, fill in only the warehouse.",
         acts=COUNT_ACTS,
         not_asked=NOT_ENTERED | {"lines.counted_quantity", "lines.id"},
         in_parts=True,
@@ -265,6 +271,7 @@ def _forms(kind: DocumentKind) -> tuple[Act, Act]:
             "new",
             f"New {noun}",
             kind.writing.create,
+            says=work.says,
             done=f"{noun.capitalize()} created.",
             without=without,
             then=work.then,

@@ -24,7 +24,7 @@ NAMES: Final = {
     "updated_since": "Changed since",
     "since": "Since",
     "active": "Active",
-    "record": "Record, such as 1/article/17",
+    "record": "Record: company id/kind/record id, such as 1/article/17",
 }
 NO_FORM_FOR: Final = frozenset({"after"})
 """Filters for programs only. Forms do not offer them."""

@@ -224,6 +224,7 @@ RESOURCES: Final = (
         packaging.walk_packaging_balances,
         packaging.walk_packaging_balances,
         ("packaging_type_code", "packaging_type_name", "partner", "quantity", "updated_at"),
+        says="The quantity is what the partner owes you. Below 0, you owe the partner.",
         key="quantity",
         leads_to=("packaging-movements", ("packaging_type_code", "partner_id")),
         comes="A balance appears when packaging first goes to a partner or comes back.",
@@ -284,6 +285,7 @@ RESOURCES: Final = (
         directory.walk_clients,
         DIRECTORY,
         directory.get_client,
+        says="A client is the owner of goods in your warehouses. Customers, suppliers and carriers are partners.",
         acts=_own_acts("client", directory_administration.create_client, directory_administration.change_client),
     ),
     Resource(
