@@ -50,7 +50,17 @@ def drive(target: Target, connections: int, seconds: float = ROUND_SECONDS, argu
     or interrupted, because the rate would be meaningless.
     """
     whole = math.ceil(seconds)
-    command = ["wrk", "--threads", "1", "--connections", str(connections), "--duration", f"{whole}s"]
+    command = [
+        "wrk",
+        "--threads",
+        "1",
+        "--connections",
+        str(connections),
+        "--duration",
+        f"{whole}s",
+        "--timeout",
+        "60s",
+    ]
     for name, value in target.headers.items():
         command += ["--header", f"{name}: {value}"]
     if target.script is not None:
