@@ -56,7 +56,8 @@ DAMAGE = {
     "one that waits for nothing": (
         "UPDATE webhook_deliveries SET status = 'delivered', due_at = NULL WHERE id = 2",
         (
-            "a held webhook delivery must have an earlier open delivery for the same record",
+            "a webhook delivery that waits for an earlier one must have an earlier delivery of the same record "
+            "that is still to be sent",
             "webhook delivery 3",
             "an earlier open delivery",
             "none",

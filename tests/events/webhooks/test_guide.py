@@ -257,7 +257,7 @@ def test_the_waits_and_limits_are_those_that_hold() -> None:
     assert [when.split(" after ")[0] for when in told[1:]] == waits
     limits = dict(table("what | how much"))
     assert limits["webhooks of a company"] == str(MOST_SUBSCRIPTIONS)
-    assert limits["attempts at a delivery"] == f"{ATTEMPTS}, of 10 seconds"
+    assert limits["attempts at a delivery"] == f"{ATTEMPTS}, each of at most 10 seconds"
     assert limits["deliveries to a receiver at the same time"] == str(PER_SUBSCRIPTION)
 
 

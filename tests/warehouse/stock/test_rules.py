@@ -119,7 +119,7 @@ UNNAMED_GOODS = "a lot or serial"
             1,
             (
                 "quarantined",
-                "is too low: 2 of the quarantined units have a lot or serial; name these lots or serials",
+                "is too low: 2 of the quarantined units have a lot or serial. Enter these lots or serials too",
             ),
         ),
         (

@@ -208,7 +208,7 @@ REFUSED = {
             (
                 2,
                 "quarantined",
-                "is too low: 1 of the quarantined units have a lot or serial; name these lots or serials",
+                "is too low: 1 of the quarantined units have a lot or serial. Enter these lots or serials too",
             ),
             (3, "quantity", "must be at least 2, because this quantity is reserved or in quarantine"),
         ],

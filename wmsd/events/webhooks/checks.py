@@ -95,7 +95,8 @@ CHECKS: Final = (
         words=(SUBSCRIPTION,),
     ),
     Check(
-        "a held webhook delivery must have an earlier open delivery for the same record",
+        "a webhook delivery that waits for an earlier one must have an earlier delivery of the same record "
+        "that is still to be sent",
         STUCK,
         in_millionths=False,
         words=(DELIVERY, OPEN_BEFORE, NONE),

@@ -1,7 +1,7 @@
 """The first steps of the one-file program.
 
 The program locks its temporary folder. It also asks the system for a SIGTERM when its parent process ends, because
-the parent then removes the folder. When a server answers requests, it also becomes independent of the folder
+the parent then removes the folder. As soon as a server answers requests, the program no longer needs the folder
 (`settle_temporary_folder`). Every command imports this module at its start.
 """
 

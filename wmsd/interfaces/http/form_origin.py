@@ -33,7 +33,13 @@ class FormOfAnotherOrigin(Problem):
         `own` is the origin of this service if a setting fixes it, otherwise "". `sent` is the origin that the
         browser has sent, if this is probably another address of this service. Otherwise `sent` is "".
         """
-        super().__init__("FORBIDDEN", "This form was not sent from a page of this service.")
+        super().__init__(
+            "FORBIDDEN",
+            (
+                "This form was not sent from a page of this service, so nothing was changed. Open the page again, "
+                "and send the form from there."
+            ),
+        )
         self.own, self.sent = own, sent
 
 

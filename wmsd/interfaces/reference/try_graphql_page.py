@@ -71,7 +71,7 @@ def _is_object(text: str) -> bool:
 
 @cache
 def _described() -> Described:
-    """Return the description of the operation that runs documents."""
+    """Return the description of the operation that runs GraphQL documents."""
     headers = tuple(Row(name, False, {}) for name in ("X-Company-Id", "X-Three-Pl-Id", KEY))
     (route,) = (each for each in over_http.ROUTES if each.method == "POST")
     places = (Place(GRAPHQL, route),)

@@ -65,7 +65,7 @@ class RecoveryChoice(Input):
 
 
 class EndedAccess(RecoveryChoice):
-    """The entries whose access ends. With `every`, platform admins keep their access."""
+    """The entries of the list after a restore whose access ends. `every` means all, except platform admins."""
 
     keep_users: Annotated[
         bool,

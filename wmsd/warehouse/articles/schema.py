@@ -57,8 +57,8 @@ class ArticleFields(Input):
         Amount | None,
         Field(
             description=(
-                "If the available quantity is at or below this number, the stock is low: the page Today counts "
-                "the article, and wmsd sends the event `stock.low`. If empty, the minimum stock of the company "
+                "If the available quantity is at or below this number, the stock is low: the page Today shows "
+                "this, and wmsd sends the event `stock.low`. If empty, the minimum stock of the company "
                 "applies."
             )
         ),

@@ -38,7 +38,7 @@ REFERENCES: Final = references_of(COUNTS)
 
 
 def sent_references(tx: Transaction, sent: Mapping[str, Any], named: Mapping[str, Any]) -> Iterator[FieldError]:
-    """Check the references of a body that has malformed values, and yield the errors in them.
+    """Check the references in a body that also has malformed values. Yield the errors of the references.
 
     `sent` is the body, with null in place of each malformed value. Lines with an id are not checked, because such
     a line need not name its article.

@@ -53,8 +53,8 @@ def rows_of(sent: Sequence[ReceptionItemFields], before: Sequence[Row] = ()) -> 
 def find_arrivals(
     tx: Transaction, order_id: int, rows: Sequence[Row], errors: list[FieldError], of_closed_too: bool = False
 ) -> list[Arrival]:
-    """Return the items `rows` as arrivals, with their order items and articles. Add every error that forbids
-    posting to `errors`.
+    """Return the items `rows` as arrivals, with their order items and articles. Append to
+    `errors` every error that prevents posting the reception.
 
     If `of_closed_too` is True, the order may be closed. If not, a closed order is an error.
     """

@@ -103,7 +103,8 @@ def count_total(
             Fault(
                 UNNAMED,
                 "quarantined",
-                f"is too low: {named} of the quarantined units have a lot or serial; name these lots or serials",
+                f"is too low: {named} of the quarantined units have a lot or serial. Enter these lots or "
+                "serials too",
             )
         )
     elif left.free_of_quarantine < 0:

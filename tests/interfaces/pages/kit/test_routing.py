@@ -177,7 +177,14 @@ async def test_too_much_is_told_with_the_way_back_to_the_form(visitor: Visitor) 
 
 async def test_a_form_that_no_page_of_this_service_has_sent_is_told_what_helps(visitor: Visitor) -> None:
     seen = await visitor.post("/companies/1/articles/new", {"name": "x"}, site="cross-site")
-    assert (seen.status, "This form was not sent from a page of this service." in seen.text) == (403, True)
+    assert (
+        seen.status,
+        (
+            "This form was not sent from a page of this service, so nothing was changed. Open the page again, and "
+            "send the form from there."
+        )
+        in seen.text,
+    ) == (403, True)
     assert "Open the page again, and send the form from there." in seen.text
     assert "Ask a platform admin" not in seen.text
 
