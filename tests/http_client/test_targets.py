@@ -129,7 +129,9 @@ def test_errors(url: str, errors: list[str]) -> None:
 def test_numbers_that_can_be_read_in_two_ways(host: str) -> None:
     for guard in (STRICT, HOME):
         (sentence,) = url_errors(f"https://{host}/", guard)
-        assert sentence.endswith("is ambiguous. Write the address as four numbers, such as 192.0.2.1.")
+        assert sentence.endswith(
+            "can mean different addresses. Write the address as four numbers, such as 192.0.2.1."
+        )
 
 
 @pytest.mark.parametrize("host", LITERAL.split())

@@ -41,7 +41,10 @@ def test_it_has_the_columns_and_says_which_are_required(kind: str) -> None:
         ("sales-orders", ["`requested_date`", "a date", "", ""]),
         ("sales-orders", ["`line_warehouse_code`", "the code of the warehouse of the line", "", ""]),
         ("receptions", ["`item`", "a whole number", "", ""]),
-        ("packaging-movements", ["`occurred_at`", "a date and time", "", ""]),
+        (
+            "packaging-movements",
+            ["`occurred_at`", "a date and time", "", "The time of the movement. If empty, now."],
+        ),
     ],
 )
 def test_it_says_what_the_cells_hold(kind: str, row: list[str]) -> None:
