@@ -59,7 +59,7 @@ FIELD_NAMES: Final[Mapping[str, str]] = {
     "requests_per_minute": "Requests per minute",
     "selected_items": "Lines received",
     "serial_data": "Serials",
-    "signed_in": "Sign-in token",
+    "signed_in": "Created by signing in",
     "tax_id": "Tax number",
     "to": "New quantity",
     "track_lot": "Tracked by lot",

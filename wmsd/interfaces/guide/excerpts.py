@@ -39,7 +39,7 @@ A piece may be empty.
 class Text:
     """A text with an index of its words, so that a search need not read the text.
 
-    Each different word has a number, which is the same in all texts. The methods get the words by these numbers.
+    Each different word has a number, which is the same in all texts. The methods take these numbers.
     """
 
     __slots__ = ("_ends", "_of_words", "_starts", "text")

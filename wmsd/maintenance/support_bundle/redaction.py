@@ -74,8 +74,8 @@ def secrets_of(settings: Settings) -> Iterator[str]:
 
 
 def _held(file: Path) -> Iterator[str]:
-    """Yield the lines of a file with secrets, but no lines that are too short to remove. Yield nothing if the file
-    cannot be read.
+    """Yield each line of a file with secrets, to remove its text from the bundle. Leave out very short lines: their
+    text also occurs elsewhere. Yield nothing if the file cannot be read.
     """
     with suppress(OSError), file.open("rb") as opened:
         text = opened.read(MOST_READ).decode("utf-8", "replace")

@@ -99,7 +99,9 @@ class Rule(Table):
                 "has abilities, but only the role member needs abilities: remove them, or set the role member"
             )
         if self.role == "platform-admin" and self.companies:
-            raise ValueError("has companies, but a platform-admin may use every company: remove the companies")
+            raise ValueError(
+                "lists companies, but a platform-admin may use every company: remove `companies` from this rule"
+            )
         return self
 
 

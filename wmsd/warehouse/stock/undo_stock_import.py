@@ -96,8 +96,8 @@ def undo(tx: Transaction, counters: Counters) -> list[str]:
 
 
 def _stage(tx: Transaction, rows: dict[str, int], places: dict[int, int], reason: str, counters: Counters) -> None:
-    """Store the counter-movements of some stock records in the temporary tables. `places` has the number (`place`)
-    of each stock record, by its id.
+    """Store the counter-movements of some stock records in the temporary tables. `places` maps the
+    id of each stock record to its row number (`place`) in these tables.
     """
     moved: dict[int, dict[PartKey, Amounts]] = {}
     for stock_id, lot_number, serial, *amounts in tx.rows(SUMS, {**rows, "ids": dumps(list(places))}):

@@ -34,7 +34,7 @@ def secret_for(command_line: CommandLine, manifest: Manifest, named: Path | None
     settings.
 
     Return None if there is no file, or if the secret from the settings cannot open the archive. Raise StorageError
-    if the file `named` does not have the recovery phrase of the archive.
+    if the file `named` has another recovery phrase than that of the archive.
     """
     given = passphrase_of(command_line, named)
     if given is None or may_open(manifest, given):

@@ -204,8 +204,8 @@ async def _with_more_rows(
 ) -> web.Response:
     """Show the form again, with more rows in the field `field`.
 
-    The new rows are empty. But if all rows must belong to a document, they are replaced by the rows of the
-    document whose code was typed.
+    The new rows are empty. But if all rows must belong to a document, replace all rows by the rows of the document
+    whose code was typed.
     """
     rows = next((each for each in fields_of(at, act, record) if each.name == field), None)
     if rows is None or rows.takes_rows or resource.name not in SOURCES:
