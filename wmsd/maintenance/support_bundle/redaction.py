@@ -74,7 +74,7 @@ def secrets_of(settings: Settings) -> Iterator[str]:
 
 
 def _held(file: Path) -> Iterator[str]:
-    """Yield each line of a file with secrets, to remove its text from the bundle. Leave out very short lines: their
+    """Yield each line of a file with secrets, to remove its text from the bundle. Leave out short lines: their
     text also occurs elsewhere. Yield nothing if the file cannot be read.
     """
     with suppress(OSError), file.open("rb") as opened:
