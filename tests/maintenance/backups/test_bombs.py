@@ -42,7 +42,9 @@ def test_zeros_are_no_file_of_sqlite_and_are_not_unpacked(tmp_path: Path) -> Non
     path = archive_of(tmp_path / "zeros.tar.gz", bytes(100 * MEGABYTE))
     assert path.stat().st_size < MEGABYTE
     [file] = read_manifest(path).files
-    with pytest.raises(StorageError, match=r"is damaged: platform\.db in it is not a SQLite file\.$"):
+    with pytest.raises(
+        StorageError, match=r"is damaged: platform\.db in it is not a SQLite file\. Copy the archive again"
+    ):
         unpack_file(path, file, tmp_path / "unpacked")
     assert not (tmp_path / "unpacked").exists()
 

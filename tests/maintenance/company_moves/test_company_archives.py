@@ -68,8 +68,8 @@ def test_where_the_platform_is_damaged_it_is_to_be_restored_first(home: Home, op
     home.ok("company", "export", "ACME", "acme.tar.gz")
     (home.data / "platform.db").write_bytes(b"noise" * 1000)
     assert home.refused("backup", "restore", "--yes", "acme.tar.gz", *options) == (
-        f"{home.data}/platform.db cannot be read, and a company needs it. First restore only "
-        "platform.db; the companies' files stay unchanged: wmsd backup restore FILE --only-platform"
+        f"{home.data}/platform.db cannot be read, and a company needs it for its restore. First "
+        "restore only platform.db; the companies' files stay unchanged: wmsd backup restore FILE --only-platform"
     )
 
 
