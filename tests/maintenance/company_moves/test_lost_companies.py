@@ -85,7 +85,7 @@ def test_what_is_lost_is_said_and_the_code_has_to_be_typed(home: Home) -> None:
     assert refused.code == 1
     assert "The typed code is not the code of the company. Nothing was changed." in refused.err
     assert "GONE (Gone Ltd) will be deleted without an archive.\nYou lose the articles, " in refused.err
-    assert "2.db is kept, unchanged, in a separate folder.\n" in refused.err
+    assert "2.db unchanged, in a separate folder.\n" in refused.err
     assert home.run(*LOSE).code == 1
     for more in (("--yes",), ("--archive-folder", "x")):
         assert "Do not combine --without-archive with --yes" in home.misunderstood(*LOSE, *more)

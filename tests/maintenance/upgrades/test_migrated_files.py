@@ -187,7 +187,8 @@ def test_it_goes_back_by_itself(
     wrong, reason = {
         "a company's file": (
             newer_wmsd(tmp_path / "1", company=FAILS_WITH_ARTICLES),
-            f"1 of 1 companies cannot be served: {installation.data}/companies/1.db cannot be migrated: "
+            f"1 of 1 companies cannot be served. The first reason is: {installation.data}/companies/1.db "
+            "cannot be migrated: "
             "its content",
         ),
         "the platform's file": (
