@@ -253,7 +253,7 @@ def test_what_is_no_entry_changes_nothing(site: Home) -> None:
     assert "this entry is about something lost, not about an access" in site.refused(
         "recovery", "confirm", admin, lost
     )
-    assert "because it is an access, not something lost" in site.refused("recovery", "dismiss", admin)
+    assert "this entry is about an access, not about something lost" in site.refused("recovery", "dismiss", admin)
     assert "last platform admin" in site.refused("recovery", "end", admin)
     assert "Give the IDs of entries" in site.misunderstood("recovery", "confirm")
     assert open_now(site) == before
