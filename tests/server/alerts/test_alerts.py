@@ -130,7 +130,10 @@ def test_what_is_open_and_what_is_not_taken_is_listed(home: Home) -> None:
     assert home.ok("alerts", "--json").json == home.ok("alerts", "list", "--json").json
     assert "A company is down" in done.out
     assert r"The file of the company ACME cannot be used or written: gone \x1b[31m." in done.out
-    assert f"alerts.url has not accepted alerts since {AT} (waiting: 0): The receiver answered 500." in done.err
+    assert (
+        f"No alert could be sent through alerts.url since {AT} (waiting: 0): The receiver answered 500."
+        in done.err
+    )
     assert "Run wmsd doctor. If the file is damaged, restore this company from a backup." in done.out
     assert (
         f"The problem has been gone since {AT}. If the problem does not return, the alert ends automatically."

@@ -246,7 +246,10 @@ async def test_a_relay_that_hangs_is_left_and_holds_up_nothing(tmp_path: Path, h
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"allow_networks": []}, "127.0.0.1 is a loopback address; add 127.0.0.1/32 to alerts.allow_networks"),
+        (
+            {"allow_networks": []},
+            "127.0.0.1 is a loopback address; to allow it, add 127.0.0.1/32 to alerts.allow_networks",
+        ),
         ({"mail_relay": "169.254.169.254"}, "169.254.169.254 is a metadata address of a cloud"),
         ({"mail_relay": "8.8.8.8"}, "alerts.mail_tls = none is allowed only for relays in alerts.allow_networks"),
     ],
