@@ -81,7 +81,7 @@ PAIRS: Final = (
         pair
         for name, order, requests in (
             ("an order", "1", REQUESTS),
-            (f"an order of {LINES} lines", "{long}", LONG_REQUESTS),
+            ("an order of 1 000 lines", "{long}", LONG_REQUESTS),
         )
         for pair in (
             Pair(name, f"/sales-orders/{order}", _of(order, OF_ORDER), requests),
