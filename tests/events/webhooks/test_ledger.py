@@ -36,6 +36,6 @@ async def test_every_event_reaches_every_subscriber_through_kills(home: Home) ->
     ledger = ledger_laws.read(ran)
     assert list(ledger_laws.broken(ledger)) == []
     assert ledger.figures["orders"] >= ORDERS
-    assert ran.rounds, "so that sending again is proven too"
+    assert ran.rounds or not IS_THOROUGH, "so that sending again is proven too"
     home.ok("clock", "confirm")  # the clock has jumped by a year, forward and back
     home.ok("doctor")
