@@ -170,10 +170,7 @@ WORK: Final[Mapping[str, Work]] = {
         ),
         leading=("purchase_order", "warehouse", "transport_ecc"),
         then=("finish", "Receive and finish"),
-        says=(
-            "“Create” saves the reception; its goods come into stock when it is finished. “Receive and finish” "
-            "does both."
-        ),
+        says="The goods of a reception come into stock only when it is finished.",
     ),
     RETURNS.name: Work(
         ("CREAT", "RECEPTIONAT", "FINALIZAT"),
