@@ -23,8 +23,8 @@ SHOWN: Final = sized(60, 2)
 REQUESTS: Final = sized(200, 2)
 LONG_REQUESTS: Final = sized(20, 2)
 """The number of requests for each page with LINES lines."""
-SPELLINGS: Final = 300
-"""More than the server remembers to recognize a repeated list."""
+SPELLINGS: Final = 13
+"""The number of ways to write a number with zeros in front. The API accepts up to 15 digits."""
 Ask = Callable[[int], None]
 """Requests something. The argument is the number of the round."""
 OF_COMPANY: Final = "/companies/1"
@@ -150,8 +150,10 @@ def _get_page(pages: Reader, path: str, _: int) -> None:
 
 def _get_all(api: Reader, paths: Sequence[str], number: int) -> None:
     """Request these paths. The zeros make the address of a list new, so that no answer comes from a cache."""
+    zeros, more = "0" * (number % SPELLINGS), "0" * (number // SPELLINGS % SPELLINGS)
     for path in paths:
-        api.get(path.replace("per_page=", f"per_page={'0' * (number % SPELLINGS)}"))
+        by_page = "" if path.startswith("/api/v2") else f"page={more}1&"
+        api.get(path.replace("per_page=", f"{by_page}per_page={zeros}"))
 
 
 def _cost_of(name: str, wmsd: Server, page: Ask, answers: Ask | None, requests: int) -> Figure:
