@@ -164,7 +164,7 @@ RULE = '[[sign_on.providers.rules]]\nclaim = "groups"\nvalue = "a"\n'
         (PROVIDER + RULE + 'abilities = ["ofice"]\n', "or one of the ability sets office, warehouse, reads-only"),
         (
             PROVIDER + RULE + 'role = "platform-admin"\ncompanies = ["A"]\n',
-            "rules.0 has companies, but a platform",
+            "rules.0 lists companies, but a platform",
         ),
         (
             PROVIDER + RULE + 'role = "company-admin"\nabilities = ["stock:read"]\n',
