@@ -166,9 +166,8 @@ async def test_one_deadline_for_everything(
 ) -> None:
     await hasty.post(receivers.url("/200", kind), HEADERS, BODY)  # a handshake may take long on a busy machine
     found = await hasty.post(receivers.url(path, kind), HEADERS, BODY)
-    assert (
-        found.error == f"127.0.0.1 took too long: the attempt ended after 0.3 seconds, while waiting for {what}."
-    )
+    late = "127.0.0.1 took too long: the attempt ended after 0.3 seconds, while waiting for"
+    assert found.error == f"{late} {what}."
     assert (found.status, found.is_success) == (status, False)
     assert found.duration >= DEADLINE - 0.01
 

@@ -320,13 +320,11 @@ async def test_packaging_goes_along_when_an_order_is_loaded(shop: Shop) -> None:
     await shop.order(status="IN_LUCRU")
     asked = await admin.get(f"{ORDERS}/1")
     assert f'<form method="post" action="{ORDERS}/1/load">' in asked.text
-    await sent(
-        admin, f"{ORDERS}/1/load", **{"packaging.0.packaging_type_code": "EUR", "packaging.0.quantity": "4"}
-    )
+    eur = {"packaging.0.packaging_type_code": "EUR"}
+    await sent(admin, f"{ORDERS}/1/load", **eur, **{"packaging.0.quantity": "4"})
     asked = await admin.get(f"{ORDERS}/2")
     assert f'href="{ORDERS}/2/load"' in asked.text
-    typed = {"packaging.0.packaging_type_code": "EUR", "packaging.0.quantity": "2"}
-    done = await sent(admin, f"{ORDERS}/2/load", **typed)
+    done = await sent(admin, f"{ORDERS}/2/load", **eur, **{"packaging.0.quantity": "2"})
     assert done.goes_to == f"{ORDERS}/2?done=load", done.text
     balances = (await document(admin, "v2/packaging/balances"))["data"]
     assert [each["quantity"] for each in balances] == [6]
