@@ -14,7 +14,7 @@ from wmsd.warehouse.search.index_damage import is_index_damage
 from wmsd.warehouse.search.schema import ArticleOfCode, Choice, Hit
 from wmsd.warehouse.search.search_kinds import BY_NAME, KINDS, PartKind, SearchKind
 from wmsd.warehouse.search.search_store import LAST_MOVEMENT, Key, changed_parts, changed_records, progress
-from wmsd.warehouse.search.search_text import Wanted, folded_fields, kind_term
+from wmsd.warehouse.search.search_text import Wanted, folded_fields, of_kinds
 
 MOST_HITS: Final = 30
 MOST_CHOICES: Final = 10
@@ -36,9 +36,6 @@ WITH_ENDING: Final = f"""
 """
 TEXTS_OF: Final = "SELECT id, {texts} FROM {table} WHERE id IN (SELECT value FROM json_each(?))"
 ACTIVE: Final = "AND EXISTS (SELECT 1 FROM {table} WHERE {table}.id = key AND active)"
-OF_CODE: Final = """
-    SELECT id FROM {table} WHERE (code GLOB :small OR code GLOB :large) {only} ORDER BY id DESC LIMIT {most}
-"""
 RECORDS_OF: Final = """
     SELECT id, code, {says} AS says, {status} AS status, {texts}
     FROM {table} WHERE id IN (SELECT value FROM json_each(?))
@@ -130,27 +127,27 @@ def _places(
     """
     found, is_damaged = dict[Place, None](), False
     only = ACTIVE.format(table=kinds[0].table) if only_active and isinstance(kinds[0], SearchKind) else ""
-    any_kind = " OR ".join(kind_term(kind.mark) for kind in kinds)
-    with_ending: Mapping[Place, int | None] | None = None
+    marks = [kind.mark for kind in kinds]
     try:
-        with_ending = _with_ending(tx, any_kind, only, wanted) if kinds else None
-        for rank, query in enumerate(wanted.queries() if kinds else ()):
+        with_ending = _with_ending(tx, marks, only, wanted) if kinds else None
+        for rank, query in enumerate(wanted.queries(marks)):
             found |= dict.fromkeys(place for place, own in pending.items() if own == rank)
             if with_ending is not None and wanted.has_all(rank):
                 matches = [place for place, own in with_ending.items() if own == rank]
             else:
-                matches = list(tx.rows(MATCH.format(only=only), (f"({any_kind}) AND {query}",)))
+                matches = list(tx.rows(MATCH.format(only=only), (query,)))
             found |= dict.fromkeys(place for place in matches if place not in pending)
     except sqlite3.Error as error:
         if not is_index_damage(error):
             raise
         is_damaged = True
         found |= dict.fromkeys(place for place, own in pending.items() if own is not None)
-    found |= dict.fromkeys(_of_codes(tx, kinds, wanted.letter, "AND active" if only_active else ""))
     return list(found), is_damaged
 
 
-def _with_ending(tx: Transaction, any_kind: str, only: str, wanted: Wanted) -> Mapping[Place, int | None] | None:
+def _with_ending(
+    tx: Transaction, marks: Sequence[str], only: str, wanted: Wanted
+) -> Mapping[Place, int | None] | None:
     """Return the records that contain the end of a long search text, the newest first. Each has its rank (see
     `Wanted.rank`).
 
@@ -158,7 +155,7 @@ def _with_ending(tx: Transaction, any_kind: str, only: str, wanted: Wanted) -> M
     """
     if wanted.ending is None:
         return None
-    places = list(tx.rows(WITH_ENDING.format(only=only), (f"({any_kind}) AND {wanted.ending}",)))
+    places = list(tx.rows(WITH_ENDING.format(only=only), (f"({of_kinds(marks)}) AND {wanted.ending}",)))
     if len(places) > MOST_WITH_ENDING:
         return None
     texts = dict(_texts(tx, places))
@@ -181,19 +178,6 @@ def _by_kind(places: Iterable[Place]) -> dict[str, list[Key]]:
     for name, key in places:
         found.setdefault(name, []).append(key)
     return found
-
-
-def _of_codes(tx: Transaction, kinds: Kinds, beginning: str | None, only: str) -> Iterator[Place]:
-    """Yield the records whose codes begin with `beginning`, a search text that is too short for the index. If
-    `beginning` is None, yield nothing.
-    """
-    if beginning is None:
-        return
-    for kind in kinds:
-        if isinstance(kind, SearchKind):
-            sql = OF_CODE.format(table=kind.table, only=only, most=MOST_HITS + 1)
-            parameters = {"small": f"{beginning}*", "large": f"{beginning.upper()}*"}
-            yield from ((kind.name, record_id) for (record_id,) in tx.rows(sql, parameters))
 
 
 def _pending(tx: Transaction, kinds: Kinds, wanted: Wanted) -> tuple[Mapping[Place, int | None], bool]:

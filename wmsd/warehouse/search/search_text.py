@@ -9,12 +9,14 @@ The index is a trigram index, so a query needs at least three characters. A line
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from wmsd.base.letters import plain
 
 END: Final = "\n"
+BEFORE_FIRST: Final = END + END
+"""Marks the beginning of the first field in the text that `Wanted.rank` compares."""
 SHORTEST_PART: Final = 3
 """The minimum number of characters in a query. The index cannot find a shorter part of a text."""
 SHORTEST_BARCODE: Final = 8
@@ -73,13 +75,21 @@ def index_text(mark: str, fields: Iterable[str]) -> str:
 
 
 def beginning_of_first(mark: str, beginning: str) -> str:
-    """Return a query for the records of a kind whose first field begins with `beginning`."""
-    return phrase(f"{END}{END}{mark}{END}{beginning}")
+    """Return a query for the records of a kind whose first field begins with `beginning`.
+
+    Fields have no capital letters, so a capital letter and a line end are always the mark of the kind.
+    """
+    return phrase(f"{mark}{END}{beginning}")
 
 
 def kind_term(mark: str) -> str:
     """Return a query that finds all records of a kind. `mark` is the letter of the kind."""
     return phrase(f"{END}{END}{mark}")
+
+
+def of_kinds(marks: Iterable[str]) -> str:
+    """Return a query that finds all records of the kinds with these marks."""
+    return " OR ".join(map(kind_term, marks))
 
 
 def ending_of(folded: str) -> str | None:
@@ -93,7 +103,8 @@ def ending_of(folded: str) -> str | None:
 class Wanted:
     """A search text, and the index queries for it. The query for the best matches comes first.
 
-    Each query is a list of parts. It finds the records whose text contains all its parts.
+    Each query is a list of parts. It finds the records whose text contains all its parts. A single character is
+    too short for the index: its second query finds the records whose first field begins with it.
     """
 
     def __init__(self, text: str, is_exact: bool = False) -> None:
@@ -101,10 +112,6 @@ class Wanted:
         search text.
         """
         self.whole: Final = _without_zeros(fold(text))
-        self.letter: Final = self.whole if len(self.whole) == 1 and not is_exact else None
-        """The search text if it has only one character, otherwise None. The index cannot find a single character,
-        so wmsd searches for it in the codes in the tables.
-        """
         words = dict.fromkeys(folded for each in text.split() if len(folded := fold(each)) >= SHORTEST_PART)
         words.pop(self.whole, None)
         fitting = [
@@ -117,12 +124,21 @@ class Wanted:
             )
             if self.whole and parts and all(len(each) >= SHORTEST_PART for each in parts)
         ]
+        if len(self.whole) == 1:
+            fitting.append([f"{BEFORE_FIRST}{self.whole}"])
         self._parts: Final = fitting[:1] if is_exact else fitting
         self.ending: Final = ending_of(self.whole)
 
-    def queries(self) -> list[str]:
-        """Return the queries of the index, starting with the query for the best matches."""
-        return [" AND ".join(map(phrase, parts)) for parts in self._parts]
+    def queries(self, marks: Sequence[str]) -> list[str]:
+        """Return the queries of the index, starting with the query for the best matches. They find records of the
+        kinds with these marks.
+        """
+        return [self._query(parts, marks) for parts in self._parts] if marks else []
+
+    def _query(self, parts: Sequence[str], marks: Sequence[str]) -> str:
+        if parts[0].startswith(BEFORE_FIRST):
+            return " OR ".join(beginning_of_first(mark, self.whole) for mark in marks)
+        return f"({of_kinds(marks)}) AND {' AND '.join(map(phrase, parts))}"
 
     def has_all(self, rank: int) -> bool:
         """Return True if the query with the number `rank` searches for the whole search text."""
@@ -132,7 +148,7 @@ class Wanted:
         """Return the number of the first query that finds a record with these folded fields. Return None if no
         query finds it.
         """
-        text = f"{END}{END.join(fields)}{END}"
+        text = f"{BEFORE_FIRST}{END.join(fields)}{END}"
         return next(
             (number for number, parts in enumerate(self._parts) if all(each in text for each in parts)), None
         )
