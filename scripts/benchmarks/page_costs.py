@@ -67,6 +67,8 @@ TO_CHOOSE: Final = (
     "/api/stock?per_page=50&warehouse_id=1",
 )
 """The records from which the form of an order lets people choose, and the stock beside each line."""
+OF_STOCK: Final = ("/api/articles?per_page=50", "/api/warehouses/1")
+"""The records whose names the list of stock shows."""
 OF_ARTICLE: Final = (
     f"/api/stock?per_page=20&article_code={article_code(1)}",
     "/api/sales-orders?per_page=20&article_id=1&status=CREAT,IN_LUCRU,INCARCAT",
@@ -74,8 +76,8 @@ OF_ARTICLE: Final = (
 )
 PAIRS: Final = (
     Pair("list of 50 articles", "/articles", ("/api/articles?per_page=50",)),
-    Pair("list of 50 orders", "/sales-orders", (f"{ORDERS}?per_page=50",)),
-    Pair("list of 50 stock records", "/stock", ("/api/stock?per_page=50",)),
+    Pair("list of 50 orders", "/sales-orders", (f"{ORDERS}?per_page=50", "/api/partners/1", "/api/warehouses/1")),
+    Pair("list of 50 stock records", "/stock", ("/api/stock?per_page=50", *OF_STOCK)),
     Pair("an article with its stock and orders", "/articles/1", ("/api/articles/1", *OF_ARTICLE)),
     *(
         pair
@@ -149,7 +151,11 @@ def _get_page(pages: Reader, path: str, _: int) -> None:
 
 
 def _get_all(api: Reader, paths: Sequence[str], number: int) -> None:
-    """Request these paths. The zeros make the address of a list new, so that no answer comes from a cache."""
+    """Request these paths.
+
+    Leading zeros in `page` and `per_page` make the address of a list different in each round `number`, so that no
+    answer comes from a cache.
+    """
     zeros, more = "0" * (number % SPELLINGS), "0" * (number // SPELLINGS % SPELLINGS)
     for path in paths:
         by_page = "" if path.startswith("/api/v2") else f"page={more}1&"
@@ -177,7 +183,7 @@ def _cost_of(name: str, wmsd: Server, page: Ask, answers: Ask | None, requests: 
 
 
 def _milliseconds(wmsd: Server, ask: Callable[[], object]) -> float:
-    """Return the processor time of the server for these requests, in milliseconds."""
+    """Call `ask`, and return the processor time that the server used meanwhile, in milliseconds."""
     before = wmsd.processor_seconds()
     ask()
     return (wmsd.processor_seconds() - before) * 1000

@@ -3,7 +3,7 @@
 The fields are derived from the model of the record, which all interfaces use.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, Final, Literal
 
@@ -49,6 +49,10 @@ BY_NAME: Final[Mapping[str, Kind]] = {
     "abilities": "abilities",
     "waiting_abilities": "abilities",
 }
+RARE: Final = frozenset(
+    {"lot_number", "serial", "serials", "serial_data", "counted_at", "booked_quantity", "count_again", "changes"}
+)
+"""Columns of tables that are empty in most documents."""
 DOCUMENT_TYPE: Final = "document_type"
 DOCUMENT_ID: Final = "document_id"
 """The field with the id of the document that caused a record. The kind of the document is in `document_type`."""
@@ -62,7 +66,7 @@ class Field:
     of: tuple["Field", ...] = ()
     """For a field that is an object or a list of objects: the fields of the object."""
     choices: tuple[str, ...] = ()
-    """The only values that the field can have."""
+    """The only values that the field can have. If it is empty, the field can have any value."""
 
     @property
     def text(self) -> str:
@@ -77,6 +81,11 @@ def fields_of(model: type[BaseModel]) -> Mapping[str, Field]:
     if DOCUMENT_TYPE in fields:
         fields[DOCUMENT_ID] = Field(DOCUMENT_ID, "document")
     return fields
+
+
+def with_content(columns: Iterable[Field], lines: Sequence[Mapping[str, Any]]) -> list[Field]:
+    """Return the columns that a table shows. A column in RARE is left out if it is empty in every line."""
+    return [each for each in columns if each.name not in RARE or any(line.get(each.name) for line in lines)]
 
 
 def name_of(field: str) -> str:

@@ -4,7 +4,7 @@ people.
 In a conflict, the typed value of a field differs from the value that another user has saved meanwhile.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Final
 
@@ -22,13 +22,13 @@ from wmsd.interfaces.pages.kit.form_fields import (
     row_of,
     rows_in,
 )
+from wmsd.interfaces.pages.kit.quantities import DASH
 from wmsd.interfaces.pages.kit.resources import REFERRED
 from wmsd.interfaces.pages.kit.text import words
 from wmsd.interfaces.pages.kit.text.language import field_errors, translate_error
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.interfaces.pages.kit.text.moments import iso_date, of_browser
 from wmsd.interfaces.pages.kit.text.numbers import number_in_form, read_number
-from wmsd.interfaces.pages.kit.values import DASH
 from wmsd.interfaces.pages.kit.workplace import Workplace
 
 IF_MATCH: Final = "if_match"
@@ -49,37 +49,48 @@ def defaults(fields: Iterable[FormField]) -> Typed:
     return typed
 
 
-def typed_of(
-    fields: Iterable[FormField], record: Mapping[str, Any], referred: Mapping[Any, Any], within: str = ""
-) -> Typed:
+def typed_of(fields: Iterable[FormField], record: Mapping[str, Any], referred: Mapping[Any, Any]) -> Typed:
     """Return the values of a record, as the form for a change shows them at first.
 
-    `referred` has the records to which the record refers. For a row, `within` is the beginning of its field names,
-    such as `lines.0.`.
+    `referred` has the records to which the record refers.
     """
     typed: Typed = {}
     for field in fields:
-        value: Any = record
-        for part in field.parameter.split(BETWEEN):
-            value = None if value is None else value.get(part)
+        (value,) = _values(field, [record])
         if value is None:
             continue
-        name = within + field.name
         if field.asks == "rows":
-            for number, each in enumerate(value):
-                typed |= typed_of(field.of, each, referred, f"{name}{BETWEEN}{number}{BETWEEN}")
+            for inner in field.of:
+                for number, each in enumerate(_values(inner, value)):
+                    if each is not None:
+                        typed[f"{field.name}{BETWEEN}{number}{BETWEEN}{inner.name}"] = _typed(
+                            inner, each, referred
+                        )
         elif field.asks == "several":
-            typed |= {f"{name}:{choice}": True for choice in value}
-        elif isinstance(value, list):
-            typed[name] = ("\n" if field.asks == "lines" else ", ").join(map(str, value))
-        elif field.asks == "code":
-            found = referred.get((field.parameter, value))
-            typed[name] = "" if found is None else found["code"]
-        elif field.asks == "number" or (field.asks == "shown" and isinstance(value, int | float | Decimal)):
-            typed[name] = number_in_form(value)
+            typed |= {f"{field.name}:{choice}": True for choice in value}
         else:
-            typed[name] = value if isinstance(value, bool) else str(value)
+            typed[field.name] = _typed(field, value, referred)
     return typed
+
+
+def _values(field: FormField, records: Sequence[Mapping[str, Any]]) -> list[Any]:
+    """Return the values of the field in these records. A value is None if the record does not have it."""
+    first, *others = field.parameter.split(BETWEEN)
+    values = [record.get(first) for record in records]
+    for part in others:
+        values = [None if value is None else value.get(part) for value in values]
+    return values
+
+
+def _typed(field: FormField, value: Any, referred: Mapping[Any, Any]) -> str | bool:
+    if isinstance(value, list):
+        return ("\n" if field.asks == "lines" else ", ").join(map(str, value))
+    if field.asks == "code":
+        found = referred.get((field.parameter, value))
+        return "" if found is None else str(found["code"])
+    if field.asks == "number" or (field.asks == "shown" and isinstance(value, int | float | Decimal)):
+        return number_in_form(value)
+    return value if isinstance(value, bool) else str(value)
 
 
 def typed_in(fields: Iterable[FormField], sent: Mapping[str, str]) -> Typed:

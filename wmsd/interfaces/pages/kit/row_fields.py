@@ -5,17 +5,22 @@ five fields. Every text from outside of this file passes through `escape`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
 
 from markupsafe import Markup
 
 from wmsd.base.dataclass import dataclass
-from wmsd.interfaces.pages.kit.form_fields import FormField, Typed, row_of
+from wmsd.interfaces.pages.kit.form_fields import BETWEEN, NOT_ASKED, FormField, Typed
+from wmsd.interfaces.pages.kit.quantities import DASH
 from wmsd.interfaces.pages.kit.text import words
 from wmsd.interfaces.pages.kit.text.language import field_errors
-from wmsd.interfaces.pages.kit.values import DASH, escape
+from wmsd.interfaces.pages.kit.values import escape
 
 FINDS: Mapping[str, str] = {"article_code": "articles"}
 """Fields that suggest records while a person types. The value is the kind of these records."""
+
+PLACE: Final = "\0"
+"""The beginning of each place in a template of a cell. No text of a page contains this character."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +38,13 @@ class RowForm:
     address: str
 
 
+class Column(NamedTuple):
+    """A column of the table. `names` has the name of its field in each row."""
+
+    field: FormField
+    names: Sequence[str]
+
+
 def row_fields(
     field: FormField,
     count: int,
@@ -43,54 +55,97 @@ def row_fields(
     address: str,
 ) -> Markup:
     """Return a table with `count` rows of the field."""
-    form, rows = RowForm(typed, errors, notes, focus, address), [row_of(field, number) for number in range(count)]
-    shown = [column for column in range(len(field.of)) if _has_column([row[column] for row in rows], form)]
-    head = "".join(_head(field.of[column]) for column in shown)
-    body = "\n".join(_row(row, [row[column] for column in shown], form) for row in rows)
+    form = RowForm(typed, errors, notes, focus, address)
+    columns = [
+        Column(each, [f"{field.name}{BETWEEN}{row}{BETWEEN}{each.name}" for row in range(count)])
+        for each in field.of
+    ]
+    shown = [column for column in columns if _is_shown(column, form)]
+    cells = [_cells(column, form) for column in shown]
+    hidden = [_hidden(column, form) for column in columns if column.field.asks in NOT_ASKED]
+    rows = "\n".join(_row([each[row] for each in cells], [each[row] for each in hidden]) for row in range(count))
     return Markup(  # noqa: S704 -- its parts are escaped
-        f'<div class="wide"><table class="lines stacked"><thead><tr>{head}</tr></thead>'
-        f"<tbody>\n{body}\n</tbody></table></div>"
+        f'<div class="wide"><table class="lines stacked"><thead><tr>{"".join(map(_head, shown))}</tr></thead>'
+        f"<tbody>\n{rows}\n</tbody></table></div>"
     )
 
 
-def _has_column(fields: Sequence[FormField], form: RowForm) -> bool:
-    """Return True if the table has this column. `fields` are the cells of the column, one for each row.
+def _is_shown(column: Column, form: RowForm) -> bool:
+    """Return True if the table has this column.
 
     If people cannot type in the column, the table has the column only if a cell has a value.
     """
-    if not fields or fields[0].asks == "hidden":
+    if column.field.asks == "hidden" or not column.names:
         return False
-    return fields[0].asks != "shown" or any(form.typed.get(field.name) for field in fields)
+    return column.field.asks != "shown" or any(form.typed.get(name) for name in column.names)
 
 
-def _head(field: FormField) -> str:
-    return f"<th{_class(field)}>{_heading(field)}</th>"
+def _head(column: Column) -> str:
+    return f"<th{_class(column.field)}>{_heading(column.field)}</th>"
 
 
 def _heading(field: FormField) -> str:
     return f"{escape(field.text)}{' *' if field.is_required else ''}"
 
 
-def _row(row: Iterable[FormField], cells: Iterable[FormField], form: RowForm) -> str:
+def _row(cells: Iterable[str], hidden: Iterable[str]) -> str:
     """Return the HTML of a row. Hidden inputs are in the first cell."""
-    hidden = "".join(_hidden(each, form) for each in row if each.asks in ("hidden", "shown"))
-    first, *others = [_cell(each, form) for each in cells]
-    return f"<tr>{first.removesuffix('</td>')}{hidden}</td>{''.join(others)}</tr>"
+    first, *others = cells
+    return f"<tr>{first.removesuffix('</td>')}{''.join(hidden)}</td>{''.join(others)}</tr>"
 
 
-def _cell(field: FormField, form: RowForm) -> str:
-    note = f'<span class="means small">{escape(form.notes[field.name])}</span>' if field.name in form.notes else ""
+def _hidden(column: Column, form: RowForm) -> list[str]:
+    values = ((name, form.typed.get(name)) for name in column.names)
+    return [
+        "" if value is None else f'<input type="hidden" name="{name}" value="{escape(value)}">'
+        for name, value in values
+    ]
+
+
+def _cells(column: Column, form: RowForm) -> list[str]:
+    """Return the HTML of the column's cells.
+
+    Most cells differ only in their names, values and notes. They are created from a template, because the form of
+    a long document has thousands of them.
+    """
+    templates: dict[str, str] = {}
+    cells = []
+    for name in column.names:
+        if name in form.errors or name == form.focus:
+            cells.append(_cell(column.field._replace(name=name), form, _note(name, form)))
+            continue
+        value = str(form.typed.get(name, ""))
+        chosen = value if column.field.asks == "choice" else ""
+        if chosen not in templates:
+            templates[chosen] = _template(column.field, chosen, form.address)
+        cells.append(templates[chosen].format(name, escape(value), _note(name, form)))
+    return cells
+
+
+def _template(field: FormField, chosen: str, address: str) -> str:
+    """Return a format string for a cell without errors. Its arguments are the name, the value and the note.
+
+    `chosen` is the selected option, or "" if none is selected or if the field has no options.
+    """
+    name = f"{PLACE}{BETWEEN}{field.name}"
+    value, note = f"{PLACE}value", f"{PLACE}note"
+    cell = _cell(field._replace(name=name), RowForm({name: chosen or value}, {}, {}, "", address), note)
+    for each, place in (("{", "{{"), ("}", "}}"), (name, "{0}"), (value, "{1}"), (note, "{2}")):
+        cell = cell.replace(each, place)
+    return cell
+
+
+def _cell(field: FormField, form: RowForm, note: str) -> str:
     content = f"{_control(field, form)}{note}{_errors(field, form)}"
     return f'<td{_class(field)} data-heading="{_heading(field)}">{content}</td>'
 
 
+def _note(name: str, form: RowForm) -> str:
+    return f'<span class="means small">{escape(form.notes[name])}</span>' if name in form.notes else ""
+
+
 def _class(field: FormField) -> str:
     return ' class="num"' if field.asks == "number" else ""
-
-
-def _hidden(field: FormField, form: RowForm) -> str:
-    value = form.typed.get(field.name)
-    return "" if value is None else f'<input type="hidden" name="{field.name}" value="{escape(value)}">'
 
 
 def _errors(field: FormField, form: RowForm) -> str:

@@ -6,7 +6,6 @@ The function for a field is chosen once for all records. Every text from outside
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from decimal import Decimal
 from functools import cache, partial
 from html import escape as escape_text
 from typing import Any, Final, NamedTuple
@@ -18,6 +17,15 @@ from wmsd.contract.access import EVERYTHING
 from wmsd.interfaces.pages.kit.acts import Resource
 from wmsd.interfaces.pages.kit.addresses import of_part
 from wmsd.interfaces.pages.kit.fields import DOCUMENT_ID, DOCUMENT_TYPE, REFERRING, Field, name_of
+from wmsd.interfaces.pages.kit.quantities import (
+    DASH,
+    NOTHING,
+    QUANTITIES,
+    WithUnit,
+    in_own_unit,
+    in_units,
+    number_html,
+)
 from wmsd.interfaces.pages.kit.references import Referred
 from wmsd.interfaces.pages.kit.resources import REFERRED
 from wmsd.interfaces.pages.kit.text import words
@@ -26,19 +34,8 @@ from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.interfaces.pages.kit.workplace import Workplace
 from wmsd.warehouse.stock.part_actions import get_lot
 
-DASH: Final = "\N{EN DASH}"
-NOTHING: Final = f'<span class="zero">{DASH}</span>'
-ZERO: Final = '<span class="zero">0</span>'
-ARTICLE: Final = "article_id"
-QUANTITY_3PL: Final = "quantity_um3pl"
-QUANTITIES: Final = frozenset(
-    {"quantity", "received_quantity", "counted_quantity", "expected_quantity", QUANTITY_3PL}
-)
-"""The fields of documents' lines that contain a quantity with a unit."""
 CODED: Final = frozenset({"disposition", "type"})
 """Fields whose codes are shown as words. Lists of changes show them as words too."""
-SHORT: Final = 3
-"""The maximum number of decimals in a number of boxes. A number with more decimals is not shown."""
 A_MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", re.ASCII)
 """A pattern for moments in the format of the API."""
 FIGURES: Final = ("number", "integer", "table")
@@ -72,7 +69,8 @@ def rows(
     """Return the rows of a list. If `has_ticks` is True, each row has a checkbox for the form `bulk`.
 
     The key of a record links to the page of the record. If there is no such page, the key links to another list
-    that shows only entries about the record. On a phone, the cells of a row are below each other, with headings.
+    that shows only entries about the record. A quantity of an article has the article's unit. On a phone, the
+    cells of a row are below each other, with headings.
     """
     if resource.one is not None:
         begin = f"{at.address}/{resource.name}/"
@@ -94,7 +92,8 @@ def rows(
 
 
 def _narrowed(record: Mapping[str, Any], names: Iterable[str], referred: Referred) -> str:
-    """Return the query for a list that shows only entries about this record. `names` are its fields for filters.
+    """Return the query for a list that shows only entries about this record. `names` are the fields of
+    the record by which the list is filtered.
 
     If a field refers to a record in `referred`, the query has the code of that record instead of the id.
     """
@@ -111,8 +110,8 @@ def _narrowed(record: Mapping[str, Any], names: Iterable[str], referred: Referre
 def lines(
     fields: Iterable[Field], records: Iterable[Mapping[str, Any]], referred: Referred, at: Workplace
 ) -> Markup:
-    """Return the rows of a table, such as an order's lines. Keys are no links, and quantities have units."""
-    return _body(fields, records, referred, at, has_units=True)
+    """Return the rows of a table, such as an order's lines. Keys have no links, and quantities have units."""
+    return _body(fields, records, referred, at, with_unit=in_units)
 
 
 LeadsTo = Callable[[Mapping[str, Any]], str]
@@ -136,7 +135,7 @@ def _body(
     key: str = "",
     leads_to: LeadsTo | None = None,
     tick: Callable[[Mapping[str, Any]], str] | None = None,
-    has_units: bool = False,
+    with_unit: WithUnit = in_own_unit,
 ) -> Markup:
     columns = [
         Column(
@@ -144,7 +143,7 @@ def _body(
             f"<td{cell_class(each)}{_heading(each, place, key)}>",
             _show(each, referred, at),
             leads_to if each.name == key else None,
-            _of_record(each, referred, at, has_units),
+            _of_record(each, referred, at, with_unit),
         )
         for place, each in enumerate(fields)
     ]
@@ -199,10 +198,6 @@ def _show(field: Field, referred: Referred, at: Workplace) -> Show:
     if field.choices and field.kind == "text":
         return _word
     return BY_KIND.get(field.kind, escape)
-
-
-def _number(value: Any) -> str:
-    return ZERO if value == 0 else f"<span>{words.grouped_number(value)}</span>"
 
 
 def _moment(value: str) -> str:
@@ -308,39 +303,14 @@ def _part(field: Field, at: Workplace) -> Callable[[Mapping[str, Any]], str] | N
 
 
 def _of_record(
-    field: Field, referred: Referred, at: Workplace, has_units: bool
+    field: Field, referred: Referred, at: Workplace, with_unit: WithUnit
 ) -> Callable[[Mapping[str, Any]], str] | None:
-    """Return a function that creates this field's HTML from the whole record. None if its value is enough."""
+    """Return a function that creates this field's HTML from the whole record, or None if the value is enough."""
     if field.kind == "document":
         return _document(referred)
-    if has_units and field.name in QUANTITIES:
-        return partial(_in_units, field.name, referred)
+    if field.name in QUANTITIES:
+        return partial(with_unit, field.name, referred)
     return _part(field, at)
-
-
-def _in_units(name: str, referred: Referred, line: Mapping[str, Any]) -> str:
-    """Return a quantity of a line with its unit. If the article is in boxes, add the number of boxes."""
-    value, article = line.get(name), referred.get((ARTICLE, line.get(ARTICLE, 0)))
-    if value is None:
-        return NOTHING
-    if not article or not value:
-        return _number(value)
-    factor, box = Decimal(article["um3pl_factor"]), article["unit_3pl"]
-    of_box = {"box": box or name_of("unit_3pl"), "factor": _plain_number(factor), "unit": article["unit"]}
-    if name == QUANTITY_3PL:
-        boxes = _("%(box)s of %(factor)s %(unit)s") % of_box if factor != 1 else box or article["unit"]
-        return f"{_number(value)} {escape(boxes)}"
-    shown = f"{_number(value)} {escape(article['unit'])}"
-    if box is None or factor == 1:
-        return shown
-    number = value / factor
-    is_short = number == round(number, SHORT)
-    count = f"{_plain_number(number)} " if is_short else ""
-    return f'{shown}<br><span class="soft">{escape(count + _("%(box)s of %(factor)s") % of_box)}</span>'
-
-
-def _plain_number(value: Decimal) -> str:
-    return words.grouped_number(value.normalize() + 0)
 
 
 def _document(referred: Referred) -> Callable[[Mapping[str, Any]], str]:
@@ -385,7 +355,7 @@ def _word(value: str) -> str:
 
 
 BY_KIND: Final[Mapping[str, Callable[[Any], str]]] = {
-    "number": _number,
+    "number": number_html,
     "flag": words.yes_or_no,
     "moment": _moment,
     "date": words.date,

@@ -1,6 +1,7 @@
 """Documents on paper. A page without the menu shows the document, and the browser prints it."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import groupby
 from typing import Any, Final, Literal, NamedTuple
 
@@ -12,7 +13,14 @@ from wmsd.interfaces.pages.kit.references import Referred, find_references
 from wmsd.interfaces.pages.kit.responses import page_of
 from wmsd.interfaces.pages.kit.text import zone
 from wmsd.interfaces.pages.kit.workplace import Workplace
-from wmsd.interfaces.pages.paper.goods_lines import LINES_OF, GoodsLine, goods_lines, with_loaded
+from wmsd.interfaces.pages.paper.goods_lines import (
+    LINES_OF,
+    GoodsLine,
+    columns_of,
+    goods_lines,
+    goods_table,
+    with_loaded,
+)
 from wmsd.warehouse.counts.kind import COUNTS
 from wmsd.warehouse.papers.actions import get_papers
 from wmsd.warehouse.receptions.kind import RECEPTIONS
@@ -123,13 +131,14 @@ async def show(at: Workplace, request: web.Request) -> web.Response:
         facts=[resource.fields[name] for name in chosen.facts if record[name] is not None],
         referred=referred,
         groups=_by_place(lines) if chosen.is_for_picking else [(None, lines)],
+        goods_table=partial(goods_table, columns_of(lines, chosen.is_for_picking, chosen.counts)),
     )
 
 
 async def partner_of(at: Workplace, record: Mapping[str, Any], referred: Referred) -> Mapping[str, Any] | None:
     """Return the partner of the document. A reception has the partner of its purchase order.
 
-    Return None if the person may not read the partner.
+    Return None if there is no partner, or if the person may not read the partner or the purchase order.
     """
     holder = record if PARTNER in record else referred.get((PURCHASE_ORDER, record.get(PURCHASE_ORDER, 0)))
     if holder is None:
@@ -139,7 +148,9 @@ async def partner_of(at: Workplace, record: Mapping[str, Any], referred: Referre
 
 
 def _by_place(lines: Sequence[GoodsLine]) -> list[tuple[Mapping[str, Any] | None, list[GoodsLine]]]:
-    """Return each warehouse with its lines. The lines are sorted by the code of the article, and then by lot."""
+    """Return each warehouse with its lines. The warehouse is None if the person may not read warehouses. The lines
+    of a warehouse are sorted by the code of the article, and then by lot.
+    """
     in_order = sorted(lines, key=lambda line: (_code_of(line.warehouse), line.code, line.lot))
     return [
         (of_place[0].warehouse, of_place)

@@ -11,6 +11,7 @@ from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit import browser as browsers
 from wmsd.interfaces.pages.kit.acts import Act, Resource
 from wmsd.interfaces.pages.kit.browser import AGAIN, FORM_TOKEN, PLAIN, WITH_ROWS
+from wmsd.interfaces.pages.kit.fields import with_content
 from wmsd.interfaces.pages.kit.form_fields import BETWEEN, FormField, Typed
 from wmsd.interfaces.pages.kit.forms import (
     IF_MATCH,
@@ -177,6 +178,8 @@ def _with_moment(
 
 
 def _emptied(act: Act, typed: Typed) -> Typed:
+    if not act.begins_empty:
+        return typed
     return {name: value for name, value in typed.items() if name.rpartition(BETWEEN)[2] not in act.begins_empty}
 
 
@@ -184,7 +187,7 @@ def _beside(act: Act, record: Answer | None, typed: Typed) -> dict[str, str]:
     """Return notes for the fields that are empty when the form opens. A note shows the stored value of a field."""
     lines = {} if record is None else record.body
     notes = {}
-    for name, value in typed.items():
+    for name, value in typed.items() if act.begins_empty else ():
         rows, _row, own = (*name.split(BETWEEN), "", "")[:3]
         if own in act.begins_empty:
             is_again = lines[rows][int(_row)].get("count_again")
@@ -204,8 +207,8 @@ async def _with_more_rows(
 ) -> web.Response:
     """Show the form again, with more rows in the field `field`.
 
-    The new rows are empty. But if all rows must belong to a document, replace all rows by the rows of the document
-    whose code was typed.
+    The new rows are empty. But if people cannot add rows (see `FormField.takes_rows`), replace all rows by the
+    rows for the document whose code was typed, such as a purchase order.
     """
     rows = next((each for each in fields_of(at, act, record) if each.name == field), None)
     if rows is None or rows.takes_rows or resource.name not in SOURCES:
@@ -260,6 +263,7 @@ async def _form(
         record=None if record is None else record.body,
         fields=fields,
         has_required=any(each.is_required for each in fields),
+        lacks_frozen=record is not None and bool(act.frozen(record.body.get("status"))),
         suggested=await suggestions(at, [*fields, *(inner for each in with_rows for inner in each.of)]),
         typed=typed,
         hidden={**hidden, FORM_TOKEN: at.person.browser.form_token},
@@ -271,7 +275,7 @@ async def _form(
         above=await _above(at, resource, act, record),
         row_counts=row_counts,
         adds={each.name: each.takes_rows for each in with_rows},
-        notes=_joined(await line_notes(at, fields, typed), notes or {}),
+        notes=_joined(await line_notes(at, fields, typed, row_counts), notes or {}),
         is_again=is_again,
         focus=focus_of(in_order(act, fields), typed, errors),
     )
@@ -282,13 +286,15 @@ async def _form(
 async def _above(at: Workplace, resource: Resource, act: Act, record: Answer | None) -> Mapping[str, Any] | None:
     """Return the lines of the document that the form shows above its button. Return None if the action shows no
     lines.
+
+    The result has `lines`, `columns` (the fields to show) and `referred` (the records to which the lines refer).
     """
     if act.shows is None or record is None:
         return None
     names, is_shown = act.shows
     table = next(field for field in resource.fields.values() if field.name == LINES)
     lines = [line for line in record.body[LINES] if is_shown(line)]
-    columns = [field for name in names for field in table.of if field.name == name]
+    columns = with_content([field for name in names for field in table.of if field.name == name], lines)
     return {"columns": columns, "lines": lines, "referred": await find_references(at, columns, lines)}
 
 
@@ -296,6 +302,8 @@ def _joined(of_lines: Mapping[str, str], others: Mapping[str, str]) -> dict[str,
     """Return all notes by the names of their fields. If both arguments have a note for a field, join the two
     notes.
     """
+    if not others:
+        return dict(of_lines)
     beside = {name: (others.get(name), of_lines.get(name)) for name in (*others, *of_lines)}
     return {name: ", ".join(filter(None, each)) for name, each in beside.items()}
 
@@ -334,7 +342,11 @@ async def _record(at: Workplace, resource: Resource, request: web.Request) -> An
 
 
 async def _begins(at: Workplace, act: Act, record: Answer | None, request: web.Request) -> Answer | None:
-    """Return the answer whose values the form shows at first. Raise Problem if it cannot be read."""
+    """Return the answer whose values the form shows at first: the answer of `act.reads`, or else `record`. Raise
+    Problem if the values cannot be read.
+
+    Return None if there is neither an operation `act.reads` nor a record.
+    """
     return record if act.reads is None else await _read(at, act.reads, request)
 
 

@@ -30,11 +30,11 @@ def all_fields(act: Act, status: str | None) -> tuple[FormField, ...]:
 
 
 def _holds_unreadable(at: Workplace, field: FormField, record: Mapping[str, Any]) -> bool:
-    value = record.get(field.parameter)
-    if field.asks == "rows":
-        codes = [inner for inner in field.of if inner.asks == "code"]
-        return any(_holds_unreadable(at, inner, row) for row in value or () for inner in codes)
-    return field.asks == "code" and value is not None and not at.may(REFERRING[field.parameter].find)
+    is_table = field.asks == "rows"
+    rows = (record.get(field.parameter) or ()) if is_table else (record,)
+    codes = [each.parameter for each in (field.of if is_table else (field,)) if each.asks == "code"]
+    unreadable = [name for name in codes if not at.may(REFERRING[name].find)]
+    return any(row.get(name) is not None for name in unreadable for row in rows)
 
 
 def offered_secret(act: Act) -> Typed:

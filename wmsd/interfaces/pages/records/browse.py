@@ -12,7 +12,8 @@ from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit import filters
 from wmsd.interfaces.pages.kit.acts import Resource
 from wmsd.interfaces.pages.kit.changes import changes_of
-from wmsd.interfaces.pages.kit.fields import REFERRING, Field, fields_of
+from wmsd.interfaces.pages.kit.fields import REFERRING, Field, fields_of, with_content
+from wmsd.interfaces.pages.kit.form_fields import HIDDEN
 from wmsd.interfaces.pages.kit.references import find_references
 from wmsd.interfaces.pages.kit.rendering import go_to
 from wmsd.interfaces.pages.kit.resources import BY_NAME, RESOURCES
@@ -44,15 +45,15 @@ TRIED_AT: Final = {
     for route in routes
 }
 """The addresses of the pages for trying out operations, by the name of the operation."""
-RARE: Final = frozenset({"lot_number", "serial", "serials", "counted_at", "booked_quantity", "count_again"})
-"""Columns of lines that are empty in most documents."""
+FACTOR: Final = "um3pl_factor"
 
 
 async def show_first(at: Workplace, request: web.Request) -> web.Response:
     """Redirect to the first list that the person may read here. Raise Problem (403) if there is none."""
     if not at.resources:
         raise Problem(
-            "FORBIDDEN", f"You cannot read any data of {at.name} yet. Ask a platform admin for abilities."
+            "FORBIDDEN",
+            f"You cannot read any data of the company {at.name} yet. Ask a platform admin for abilities.",
         )
     return go_to(f"{at.address}/{at.resources[0].name}")
 
@@ -124,7 +125,7 @@ async def show_record(at: Workplace, request: web.Request) -> web.Response:
             (each for each in fields if _is_fact(resource, each, record)), key=lambda each: each.name in LAST
         ),
         tables=[
-            (field, _told(_columns(at, field), record[field.name]))
+            (field, with_content(_columns(at, field), record[field.name]))
             for field in fields
             if field.kind == "table" and record.get(field.name) and not (changes and field.name == HISTORY)
         ],
@@ -134,7 +135,7 @@ async def show_record(at: Workplace, request: web.Request) -> web.Response:
         tried_at=TRIED_AT.get(one.name),
         audit_at=audit_of(at, resource, record),
         rules=await rules_of(at, resource, record["id"]),
-        changes=changes,
+        changes=changes and {**changes, "fields": with_content(changes["fields"], changes["records"])},
         has_labels=resource.name in LABELS,
         path=None if route is None else route.path.replace("{id}", str(record["id"])),
         **of_kind,
@@ -142,7 +143,12 @@ async def show_record(at: Workplace, request: web.Request) -> web.Response:
 
 
 async def _beside(at: Workplace, resource: Resource, record_id: int) -> list[Mapping[str, Any]]:
-    """Return the additional lists on the page of a record (see `Resource.beside`). Leave out empty lists."""
+    """Return the additional lists on the page of a record (see `Resource.beside`). Leave out empty lists, and
+    lists that the person may not read.
+
+    Each list has `title`, `fields` (the columns), `records` and `referred` (the records to which the listed
+    records refer).
+    """
     found: list[Mapping[str, Any]] = []
     for title, listing in resource.beside:
         if not at.may(listing):
@@ -170,12 +176,18 @@ async def _under(at: Workplace, other: Resource, filtered: str, record: Mapping[
     that selects these records.
 
     The result has these fields:
+    - `resource`: the resource `other`.
     - `fields`: the columns, without columns about `record`.
+    - `records`: the first records, at most `MOST_UNDER`.
+    - `referred`: the records to which these records refer.
     - `address`: the address of the whole list.
     - `open_at`: the address of the list of unfinished documents. None if the records are not documents.
     - `total`: the number of records. None if the list does not count its records.
+    - `has_more`: True if there are more records than `records` has.
+    - `is_open_only`: True if `records` has only unfinished documents.
 
-    If `record` is an article, the result has only unfinished documents, each with the quantity of this article.
+    If `record` is an article and `other` has an operation `of_article`, `records` has only unfinished documents,
+    each with the quantity of this article.
     """
     key, is_by_id = filtered.removesuffix("_code"), filtered in REFERRING
     ordered = {"sort": other.sort} if other.sort.lstrip("-") in _orders(other) else {}
@@ -276,24 +288,23 @@ def _import_at(at: Workplace, resource: Resource) -> str | None:
 def _is_fact(resource: Resource, field: Field, record: Mapping[str, Any]) -> bool:
     """Return True if the page shows the field in the list of values below the heading.
 
-    This is not the case for tables, empty fields, and fields that the heading already shows.
+    This is not the case for tables, empty fields, fields that the heading already shows, and the number of units
+    in a receiving unit if the article has no receiving unit.
     """
     said = ("id", "name", resource.key, *(["status"] if resource.path else []))
+    if field.name == FACTOR and not record.get("unit_3pl"):
+        return False
     return field.kind != "table" and field.name not in said and record.get(field.name) not in (None, [])
-
-
-def _told(columns: list[Field], lines: Sequence[Mapping[str, Any]]) -> list[Field]:
-    """Return the columns that the page shows. A column in RARE is left out if it is empty in every line."""
-    return [each for each in columns if each.name not in RARE or any(line.get(each.name) for line in lines)]
 
 
 def _columns(at: Workplace, table: Field) -> list[Field]:
     """Return the columns for the lines of a record. `table` is the field with the lines.
 
-    If the person may read articles, leave out the code of the article. The link to the article shows the code.
+    Leave out ids that no other page shows. If the person may read articles, also leave out the code of the
+    article, because the link to the article shows the code.
     """
     by_article = any(field.name == ARTICLE for field in table.of) and at.may(REFERRING[ARTICLE].find)
-    said = {"id", *(["article_code"] if by_article else [])}
+    said = {*HIDDEN, *(["article_code"] if by_article else [])}
     return [field for field in table.of if field.name not in said]
 
 
@@ -314,11 +325,12 @@ def _address(path: str, query: Mapping[str, str], **changes: object) -> str:
 
 
 def _pages(request: web.Request, body: Mapping[str, Any]) -> dict[str, object]:
-    """Return the addresses of the previous and next page, and the numbers of the first and last record on this
-    page.
-
-    If the list ends before this page, `beyond` has three values: the number of this page, and the number and the
-    address of the last page.
+    """Return the values for the links between the pages of a list:
+    - `before` and `after`: the addresses of the previous and the next page. None if there is no such page.
+    - `first` and `last`: the numbers of the first and last record on this page. If they are not known, `first` is
+      None and `last` is missing.
+    - `beyond`: None, unless the list ends before this page. Then it has three values: the number of this page, and
+      the number and the address of the last page.
     """
     if "meta" in body:
         meta = body["meta"]

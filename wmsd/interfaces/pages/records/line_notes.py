@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from wmsd.interfaces.pages.kit.fields import name_of
-from wmsd.interfaces.pages.kit.form_fields import BETWEEN, FormField, Typed, rows_in
+from wmsd.interfaces.pages.kit.form_fields import BETWEEN, FormField, Typed
 from wmsd.interfaces.pages.kit.resources import BY_NAME
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.interfaces.pages.kit.text.words import grouped_number
@@ -38,32 +38,42 @@ class Line(NamedTuple):
     warehouse: str
 
 
-async def line_notes(at: Workplace, fields: Iterable[FormField], typed: Typed) -> dict[str, str]:
-    """Return the notes for lines, by the name of the field. Return {} if the person may not read articles."""
+async def line_notes(
+    at: Workplace, fields: Iterable[FormField], typed: Typed, row_counts: Mapping[str, int]
+) -> dict[str, str]:
+    """Return the notes for lines, by the name of the field. Return {} if the person may not read articles.
+
+    `row_counts` has the number of lines by the name of the field with the lines.
+    """
     if not at.may(find_articles_of_codes):
         return {}
     by_warehouse: dict[str, list[Line]] = defaultdict(list)
-    for line in _lines(fields, typed):
+    for line in _lines(fields, typed, row_counts):
         by_warehouse[line.warehouse].append(line)
     notes: dict[str, str] = {}
     for warehouse, lines in islice(by_warehouse.items(), MOST_WAREHOUSES):
         articles = await _articles(at, {line.article for line in lines}, warehouse)
+        described: dict[tuple[str, str], Mapping[str, str]] = {}
         for line in lines:
-            if line.article in articles:
-                notes |= _of_line(line, articles[line.article])
-    return {name: note for name, note in notes.items() if note}
+            key = line.field.name, line.article
+            if key not in described:
+                described[key] = _of_line(line, articles[line.article]) if line.article in articles else {}
+            for column, note in described[key].items():
+                notes[line.begin + column] = note
+    return notes
 
 
-def _lines(fields: Iterable[FormField], typed: Typed) -> Iterator[Line]:
+def _lines(fields: Iterable[FormField], typed: Typed, row_counts: Mapping[str, int]) -> Iterator[Line]:
     def text(name: str) -> str:
         return str(typed.get(name, "")).strip()
 
     for field in fields:
         if field.asks == "rows" and any(inner.name == ARTICLE for inner in field.of):
-            for number in range(rows_in(field, typed)):
+            warehouse = text(WAREHOUSE)
+            for number in range(row_counts[field.name]):
                 begin = f"{field.name}{BETWEEN}{number}{BETWEEN}"
                 if article := text(f"{begin}{ARTICLE}"):
-                    yield Line(field, begin, article, text(f"{begin}{WAREHOUSE}") or text(WAREHOUSE))
+                    yield Line(field, begin, article, text(f"{begin}{WAREHOUSE}") or warehouse)
 
 
 async def _articles(at: Workplace, codes: Iterable[str], warehouse: str) -> Mapping[str, Mapping[str, Any]]:
@@ -78,12 +88,14 @@ async def _articles(at: Workplace, codes: Iterable[str], warehouse: str) -> Mapp
     return {each["code"]: {**each, "available": None} if is_unknown else each for each in articles}
 
 
-def _of_line(line: Line, article: Mapping[str, Any]) -> dict[str, str]:
+def _of_line(line: Line, article: Mapping[str, Any]) -> Mapping[str, str]:
+    """Return the notes of a line by the names of its columns."""
     asks_3pl = any(inner.name == QUANTITY_3PL for inner in line.field.of)
-    return {
-        f"{line.begin}{ARTICLE}": _of_article(article, is_taken=line.field.takes_rows),
-        f"{line.begin}{QUANTITY_3PL}": _of_unit(article) if asks_3pl else "",
+    notes = {
+        ARTICLE: _of_article(article, is_taken=line.field.takes_rows),
+        QUANTITY_3PL: _of_unit(article) if asks_3pl else "",
     }
+    return {column: note for column, note in notes.items() if note}
 
 
 def _of_article(article: Mapping[str, Any], is_taken: bool) -> str:
