@@ -7,7 +7,9 @@ FIRST_ADMIN: Final = "/first-admin"
 DEMO: Final = "/demo"
 WELCOME: Final = "/welcome"
 PARTS: Final = {"lot_number": "lot", "serial": "serial"}
-"""The last part of the address of the page of a lot or a serial. The key is the field that has its number."""
+"""The last part of the address of a page about a lot or a serial. The key is the name of the field that contains
+the lot or the serial.
+"""
 NUMBER: Final = "number"
 
 

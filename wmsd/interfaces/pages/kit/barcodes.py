@@ -32,7 +32,9 @@ def gtin_of(text: str) -> str | None:
 
 
 def product_barcode(gtin: str) -> "Markup | None":
-    """Return the retail barcode of a GTIN, as checkout scanners read it."""
+    """Return the retail barcode of a GTIN, as checkout scanners read it. Return None if the barcode cannot be
+    drawn.
+    """
     from zxingcpp import BarcodeFormat
 
     return _bars(gtin, BarcodeFormat[PRODUCT_FORMATS[len(gtin)]])
@@ -41,7 +43,8 @@ def product_barcode(gtin: str) -> "Markup | None":
 def code_barcode(text: str) -> "Markup | None":
     """Return a Code 128 barcode. Return a QR code if the bars are too wide, or if the text is not printable ASCII.
 
-    Many readers misread other characters in Code 128.
+    Many readers misread characters outside of ASCII in Code 128. Return None if the text is too long for a QR
+    code.
     """
     from zxingcpp import BarcodeFormat
 

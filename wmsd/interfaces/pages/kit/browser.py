@@ -66,7 +66,9 @@ class Browser:
     cookie: str
     """The name of the session's cookie."""
     secret: str | None
-    """The secret of the session, as the browser sent it. It is not checked yet."""
+    """The secret of the session, as the browser sent it. It is not checked yet. None if the browser sent no
+    session cookie, or a secret with an impossible length.
+    """
     asks_by_itself: bool = False
     """True if an open page sent the request automatically, without an action of its user."""
     has_fixed_origin: bool = False

@@ -16,8 +16,11 @@ FIELDS: Final = tuple(fields_of(DocumentChange).values())
 async def changes_of(at: Workplace, resource: Resource, record_id: int) -> Mapping[str, Any] | None:
     """Return the changes of a document, or None if this kind of record has no list of changes.
 
-    `lacks_beginning` is True if the creation of the document is not in the list. `lacks_older` is True if the list
-    leaves out older changes.
+    The result has these fields:
+    - `records`: the changes, the newest first.
+    - `fields`: the fields of a change.
+    - `lacks_beginning`: True if the creation of the document is not in the list.
+    - `lacks_older`: True if the list leaves out older changes.
     """
     if resource.changes is None:
         return None

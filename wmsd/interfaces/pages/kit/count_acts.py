@@ -23,8 +23,8 @@ def _stays_open(count: Mapping[str, Any]) -> bool:
 
 
 def _changes_stock(line: Mapping[str, Any]) -> bool:
-    """Return True if booking the count changes stock, or if the line is not booked because its quantity is
-    missing.
+    """Return True if booking the count changes the stock of this line, or if booking skips the line. Booking skips
+    a line that has no counted quantity or must be counted again.
     """
     return _needs_a_number(line) or bool(line["difference"])
 
@@ -70,9 +70,12 @@ COUNT_ACTS: Final = (
         "book",
         "Book differences",
         counts.book_count,
-        "wmsd changes the stock by these differences, and finishes the count. The stock of lines that have no "
-        "counted quantity, or must be counted again, does not change. A finished count cannot be changed.",
-        "The count is finished: its differences are booked.",
+        (
+            "wmsd changes the stock by these differences, and finishes the count. Lines without a counted "
+            "quantity, and lines that must be counted again, do not change the stock. You cannot change a "
+            "finished count."
+        ),
+        "The count is finished, and the stock is corrected.",
         is_final=True,
         statuses=frozenset({"IN_LUCRU"}),
         next_in=frozenset({"IN_LUCRU"}),

@@ -116,7 +116,7 @@ WORK: Final[Mapping[str, Work]] = {
                 ("CREAT", "IN_LUCRU"),
                 "ANULAT",
                 "The order is cancelled.",
-                "A cancelled order stays cancelled. Its reserved goods become available.",
+                "You cannot undo this. The goods reserved for the order become available.",
             ),
         ),
         (Link("return", "Return goods", ("INCARCAT", "LIVRAT"), RETURNS, "sales_order"),),
@@ -131,7 +131,10 @@ WORK: Final[Mapping[str, Work]] = {
                 ("PARTIAL",),
                 "RECEPTIONAT",
                 "The order is closed: the missing goods are not expected any more.",
-                "A closed order stays closed. No more goods can be received for the order.",
+                (
+                    "wmsd does not expect the missing goods any more, and you cannot receive them for this "
+                    "order. The order gets the status Received. You cannot undo this."
+                ),
             ),
             Move(
                 "cancel",
@@ -170,7 +173,10 @@ WORK: Final[Mapping[str, Work]] = {
         ),
         leading=("purchase_order", "warehouse", "transport_ecc"),
         then=("finish", "Receive and finish"),
-        says="The goods of a reception come into stock only when it is finished.",
+        says=(
+            "Check the quantities. Clear the quantity of goods that did not arrive. The goods come "
+            "into stock when the reception is finished."
+        ),
     ),
     RETURNS.name: Work(
         ("CREAT", "RECEPTIONAT", "FINALIZAT"),
@@ -182,7 +188,10 @@ WORK: Final[Mapping[str, Work]] = {
                 "RECEPTIONAT",
                 "The return is received. Now choose what happens to the goods of each line, and finish the "
                 "return.",
-                "The goods have arrived. After this step, you can change only the dispositions of the lines.",
+                (
+                    "The goods have arrived. After this step, the goods and quantities of the lines cannot "
+                    "change. You can still choose what happens to the goods."
+                ),
                 is_next=True,
             ),
             Move(
@@ -191,7 +200,10 @@ WORK: Final[Mapping[str, Work]] = {
                 ("RECEPTIONAT",),
                 "FINALIZAT",
                 "The return is finished.",
-                "Goods to restock and goods for quarantine come into stock. A finished return cannot be changed.",
+                (
+                    "Every line must say what happens to its goods. Goods to restock or quarantine come "
+                    "into stock; goods to destroy do not. You cannot change a finished return."
+                ),
                 is_next=True,
             ),
             Move(

@@ -36,8 +36,10 @@ USER_ACTS: Final = (
         "link",
         "Create password link",
         user_administration.renew_invitation,
-        "For a user who has forgotten the password, has lost the invitation, or must choose a new "
-        "password to get new rights. The current password works until the link is used.",
+        (
+            "You get a link to send to the user, who then chooses a new password: after forgetting the password, "
+            "or because new rights need a new password. The current password works until the link is used."
+        ),
         goes_to="once",
         when=("active", True),
         template="invited",
@@ -46,8 +48,10 @@ USER_ACTS: Final = (
         "end-access",
         "End sessions and tokens",
         user_administration.end_user_access,
-        "All sessions of this user end, and all tokens of this user are revoked. Programs with these "
-        "tokens stop working.",
+        (
+            "All sessions of this user end, all tokens of this user are revoked, and an unused password "
+            "link stops working. Programs with these tokens stop working. The user may sign in again."
+        ),
         "The sessions are ended, and the tokens are revoked.",
         is_final=True,
     ),
@@ -77,8 +81,10 @@ USER_ACTS: Final = (
         "email",
         "Change the e-mail address",
         user_administration.change_user_email,
-        "The user signs in with the new address from now on. The password stays the same, and sessions and "
-        "tokens continue to work.",
+        (
+            "The user signs in with the new address from now on. The password stays the same, and sessions "
+            "and tokens continue to work. An unused password link stops working."
+        ),
         "The e-mail address is changed.",
         changes=True,
     ),
@@ -207,8 +213,11 @@ KERNEL_TOKEN_ACTS: Final = (
         "new",
         "New platform token",
         kernel_tokens.make_kernel_token,
-        "With the platform token, a program reads the totals of all companies, and switches their modules on "
-        "and off. There is only one platform token. The next page shows the token, only once.",
+        (
+            "With the platform token, a program reads the totals of all companies, and switches their "
+            "modules on and off. There is only one platform token: if it exists already, replace it "
+            "instead. The next page shows the token, only once."
+        ),
         goes_to="once",
         template="kernel_token",
     ),
@@ -300,9 +309,9 @@ ADMINISTRATION: Final = (
         sort="-id",
         acts=KERNEL_TOKEN_ACTS,
         says=(
-            "With the platform token, a program can use only the kernel interface (/api/kernel/v1): read "
-            "totals and the names of companies and warehouses, and switch modules on and off. The program "
-            "cannot read records of a company."
+            "A program with the platform token can read totals and the names of companies and "
+            "warehouses, and switch modules on and off. The program cannot read records of a company. "
+            "The addresses for the program begin with /api/kernel/v1."
         ),
     ),
     Resource(

@@ -63,8 +63,8 @@ class Place(NamedTuple):
 def rail(person: Person, at: Workplace | None, current: str) -> Markup:
     """Return the menu as HTML.
 
-    `at` is the company or the administration to which the page belongs, or None. The link to the page `current` is
-    marked.
+    `at` is the company or the administration to which the page belongs. It is None for other pages, such as Today.
+    The link to the page `current` is marked.
     """
     here, language = f"admin-{current}" if isinstance(at, AdminWorkplace) else current, language_of_page.get()
     place = None

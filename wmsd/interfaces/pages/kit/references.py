@@ -32,7 +32,9 @@ Key = tuple[str, int]
 Referred = Mapping[tuple[str, int], Mapping[str, Any]]
 """The records to which fields refer. The key is the name of the field and the id of the record.
 
-A record may also refer to the document that caused it. Its key is then the kind and the id of this document.
+A record may also refer to the document that caused it. The key of this document is its kind (`document_type`) and
+its id (`document_id`). Its value has only `text`, the code of the document, and `address`, the address of its
+page.
 """
 NESTED: Final = ("table", "facts")
 LONGEST_CODE: Final = 64
@@ -42,11 +44,11 @@ RESOURCES: Final[dict[str, Resource]] = {
     "stock": BY_NAME["stock"],
     "webhook": BY_NAME["webhooks"],
 }
-"""The resources whose records have a page. The key is the name of the record's entity in events."""
+"""The resources of the entities in events, if their records have pages. The key is the name of the entity."""
 IDS: Final = re.compile(r"(?:([a-z_]+)[: ])?[0-9]{1,15}", re.ASCII)
 """A pattern for an id, such as `17`, or for an entity with an id, such as `article:17` or `article 17`.
 
-In the log, a space separates the entity and the id.
+The log of a webhook shows an entity and an id with a space between them.
 """
 
 

@@ -129,8 +129,11 @@ STOCK_ACTS: Final = (
         "count",
         "Count",
         count_stock,
-        "Enter the quantity that you counted. wmsd immediately changes the stock of this article in this "
-        "warehouse to this quantity.",
+        (
+            "Enter the quantity that you counted, including reserved and quarantined goods. wmsd "
+            "immediately changes the stock to this quantity. If the goods have lots or serials, count one "
+            "lot or one serial at a time."
+        ),
         "The stock is counted.",
         reads=stock.get_stock,
         leading=("quantity", "lot_number", "serial", "reason"),
@@ -158,8 +161,10 @@ STOCK_ACTS: Final = (
         "quarantine",
         "Put into quarantine",
         stock.quarantine_stock,
-        "Enter a quantity, or choose All goods. The goods stay in stock, but cannot be sold until you release "
-        "them.",
+        (
+            "Enter a quantity, choose All goods, or enter serials under More fields. The goods stay in "
+            "stock, but cannot be sold until you release them."
+        ),
         "The goods are in quarantine.",
         reads=stock.get_stock,
         takes_many=True,
@@ -224,7 +229,10 @@ RESOURCES: Final = (
         packaging.walk_packaging_balances,
         packaging.walk_packaging_balances,
         ("packaging_type_code", "packaging_type_name", "partner", "quantity", "updated_at"),
-        says="The quantity is what the partner owes you. Below 0, you owe the partner.",
+        says=(
+            "The quantity is how many pieces the partner owes you. If the quantity is below 0, you owe "
+            "the partner."
+        ),
         key="quantity",
         leads_to=("packaging-movements", ("packaging_type_code", "partner_id")),
         comes="A balance appears when packaging first goes to a partner or comes back.",
@@ -312,7 +320,7 @@ RESOURCES: Final = (
         ("timestamp", "event", "entity_id", "id"),
         outbox.get_event,
         key="id",
-        comes="Every change creates an event.",
+        comes=("Changes to articles, orders, receptions, returns, counts, stock and packaging create events."),
     ),
 )
 BY_NAME: Final = {resource.name: resource for resource in RESOURCES}

@@ -185,8 +185,8 @@ class AdminWorkplace(Workplace):
         return Permissions(self.person.role, frozenset(), self.door.abilities)
 
     def offers(self, choice: str, is_of_person: bool = False) -> bool:
-        """Return True if a form in this workplace offers this choice. The person must be allowed to grant the
-        choice.
+        """Return True if a form in this workplace offers this choice. A form offers only choices that the person
+        may grant.
         """
         if choice == "platform-admin":
             return self.person.role == choice

@@ -114,7 +114,7 @@ async def _of_purchase_order(at: Workplace, order_id: str) -> Beginning:
         still_open = still_open.quantize(MILLIONTH, ROUND_DOWN).normalize() + 0
         typed[f"{row}.quantity_um3pl"] = number_in_form(still_open)
         unit = article.get("unit_3pl") or article.get("unit", "")
-        notes[f"{row}.quantity_um3pl"] = _("of %(open)s %(unit)s") % {
+        notes[f"{row}.quantity_um3pl"] = _("still to receive: %(open)s %(unit)s") % {
             "open": grouped_number(still_open),
             "unit": unit,
         }
@@ -154,7 +154,7 @@ async def _of_count(at: Workplace, count_id: str) -> Beginning:
 async def _of_warehouse(at: Workplace, warehouse_id: str) -> Beginning:
     """Return the values for a count of this warehouse.
 
-    It has no lines. If people add none, all goods of the warehouse are counted.
+    The form starts without lines. If people add no lines, all goods of the warehouse are counted.
     """
     warehouse, _known = await _document(at, "warehouses", warehouse_id)
     return Beginning({"warehouse": warehouse["code"]}, {})

@@ -24,12 +24,15 @@ class Step(NamedTuple):
     status: str
     state: Literal["done", "now", "to-come"]
     at: str | None
-    """The time at which the document reached the status."""
+    """The time at which the document reached the status. None if the document has not had this status."""
 
 
 class Offer(NamedTuple):
     """An action on the document. `reason` says why the person may not run the action, or is "" if the person may
     run it.
+
+    `is_next` is True if the action is the next step of the work. `is_direct` is True if the button runs the action
+    directly, without a form.
     """
 
     act: Act
@@ -102,7 +105,11 @@ def _objection(at: Workplace, act: Act) -> str:
 
 
 async def _has_packaging(at: Workplace, record: Mapping[str, Any]) -> bool:
-    """Return True if the document's partner and the company owe each other returnable packaging."""
+    """Return True if the company has a balance of returnable packaging with the document's partner. There is a
+    balance from the first movement on.
+
+    Return False if the person may not read the balances.
+    """
     if record.get(PARTNER) is None or not at.may(walk_packaging_balances):
         return False
     query = {PARTNER: str(record[PARTNER]), "per_page": "1"}
@@ -132,7 +139,10 @@ def _steps(path: Sequence[str], record: Mapping[str, Any]) -> list[Step]:
 
 
 def _due(resource: Resource, record: Mapping[str, Any], at: Workplace) -> Mapping[str, Any] | None:
-    """Return the due date of the document. Return None if its work is finished, or if it has no due date."""
+    """Return the due date of the document as `date`. `is_late` is True if this date has passed.
+
+    Return None if the work on the document is finished, or if the document has no due date.
+    """
     if resource.due is None or record["status"] not in resource.due.statuses or not record[resource.due.field]:
         return None
     date = record[resource.due.field]

@@ -109,9 +109,10 @@ def beginning(stock: Mapping[str, Any]) -> str:
 
 
 def terms(stock: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return the terms of the sum after the first term (see `beginning`), such as `+ 48 received`.
+    """Return the terms of the sum after the first term (see `beginning`). The sum is the stock quantity.
 
-    The sum is the stock quantity. A positive term has the tone `good`, and a negative term the tone `bad`.
+    Each term is a text, such as `+ 48 received`, and a tone: `good` if the term is positive, or `bad` if it is
+    negative.
     """
     return [
         (
@@ -230,6 +231,8 @@ def _reason(movement: Mapping[str, Any]) -> str:
 
 
 def _joined(clauses: Sequence[str], reason: str, more: str = "") -> str:
-    """Join the clauses to one sentence. Add `more`, a clause about the goods, and the reason."""
+    """Join the clauses into one sentence. `more` is a further clause, at the end of this sentence. Then add a
+    sentence with the reason. `more` and `reason` may be "".
+    """
     whole = ", ".join(clauses) + (f"; {more}" if more else "")
     return f"{whole}. {_('Reason: %(reason)s.') % {'reason': reason}}" if reason else f"{whole}."

@@ -88,9 +88,9 @@ def month_before(moment: datetime) -> datetime:
 
 
 def earlier(text: str, not_before: str) -> list[tuple[str, str]]:
-    """Return the times for the links to earlier stock, each with the link's text, such as "A day before".
+    """Return the links to earlier stock. Each link is a text, such as "A day before", and a time.
 
-    All times are before `text`. The last one is `not_before`, the time of the first movement. Return [] if `text`
+    All times are before `text`. The last time is `not_before`, the time of the first movement. Return [] if `text`
     is not after `not_before`.
     """
     if text <= not_before:
