@@ -1,6 +1,6 @@
 """The map of the packages in `wmsd/docs/architecture.md`, from the first line of each package's docstring.
 
-`scripts/map` writes the map, and `tests/test_rooms.py` compares it.
+`scripts/map` writes the map into the page. `tests/test_rooms.py` checks that the map in the page is current.
 """
 
 import ast

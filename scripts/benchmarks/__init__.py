@@ -1,4 +1,5 @@
-"""Benchmarks of wmsd, each compared with a floor in the same run, so that a slow machine slows both.
+"""Benchmarks of wmsd, compared with floors. A floor is measured in the same run, so that a slow machine slows
+both.
 
-The floor does the same work without wmsd, or wmsd does it at a smaller size.
+A floor is the same work without wmsd, or the same work by wmsd at a smaller size.
 """

@@ -32,7 +32,7 @@ FLAME_SECONDS: Final = sized(3.0, 0.05)
 UNKNOWN: Final = re.compile(r"the environment: (\w+) is not a setting")
 FILE_NAME: Final = re.compile(r"[^a-z0-9]+", re.IGNORECASE)
 ROUND_SECONDS: Final = sized(0.3, 0.01)
-"""The processor time of the server that one round of a row should take, in seconds."""
+"""The processor time, in seconds, that one round of a row should cost the server."""
 ARTICLES: Final = sized(2_000, 60)
 PAGES: Final = ARTICLES // 50
 SPELLINGS: Final = 13
@@ -75,7 +75,10 @@ class Side(NamedTuple):
     """The receiver of the webhook delivery that each request causes."""
 
     def exchange(self, kind: "Kind", connections: int, number: int) -> list[float]:
-        """Send requests, wait until their deliveries have arrived too, and return the seconds of each request."""
+        """Send `number` requests, and return the duration of each in seconds.
+
+        If there is a receiver, also wait until the webhook deliveries of the requests have arrived.
+        """
         requests = (kind.make(number, self.filled) for number in self.filled.numbers)
         if self.receiver is not None:
             self.receiver.forget()
@@ -154,7 +157,7 @@ KINDS: Final = (
 
 
 class Setup(NamedTuple):
-    """The settings of the servers, and the kinds of request that are sent. `suffix` ends the names of the rows."""
+    """The settings of the servers, and the kinds of request to send. The names of the rows end in `suffix`."""
 
     suffix: str
     settings: Mapping[str, str]
@@ -173,8 +176,9 @@ SETUPS: Final = (
 
 
 def measure(revision: str, kept: Path | None = None, flames: Path | None = None) -> int:
-    """Print the table. Return 0 if no request became slower, 1 if one did, and 2 if a row is not conclusive. Raise
-    Failed if the measurement is impossible.
+    """Measure this tree and the other revision, and print the table of results. Return 1 if a request became
+    slower. Otherwise, return 2 if a row is not conclusive or could not be measured, or else 0. Raise Failed if the
+    whole measurement is impossible.
 
     `kept` is a file to write the table to, as Markdown. `flames` is a folder for a flame graph of each kind of
     request.
@@ -336,7 +340,7 @@ def _starts(filled: Sequence[Filled]) -> Row:
 
 
 def _imports(filled: Sequence[Filled]) -> Row:
-    """Measure an import by the command line. The rows are new in each round."""
+    """Measure the duration of an import by the command line. Each round imports new articles."""
     numbers = itertools.count(1)
 
     def take(place: int) -> float:

@@ -65,7 +65,10 @@ def _quiet(site: Installation, company: Company) -> Iterator[Figure]:
 
 
 def _logging(site: Installation, company: Company) -> Iterator[Figure]:
-    """Measure the cost of a log line for each request, by a server with default settings."""
+    """Measure the requests per second of a server that logs each request.
+
+    The server has the default settings, except that it has no rate limits.
+    """
     with wmsd_server(site.data, UNLIMITED) as wmsd:
         for path, name in ((ARTICLE, "/api/articles/{id}"), (PAGE, PAGE)):
             progress(f"GET {name} with the request log")
@@ -97,7 +100,8 @@ def _check_equal(wmsd: Server, floor: Server, path: str, company: Company) -> No
 def _posts(site: Installation, wmsd: Server, company: Company) -> Figure:
     """Measure posts of articles.
 
-    This comes last, because the company grows. Raise Failed if fewer articles were created.
+    This comes after the comparisons with the floor, because it adds articles to the company. Raise Failed if fewer
+    articles were created than posted.
     """
     name = "POST /api/articles, 32 connections"
     progress(name)

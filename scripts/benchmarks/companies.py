@@ -69,7 +69,12 @@ def _rates(site: Site, server: Server) -> Iterator[Figure]:
 
 
 def _sustained(site: Site, server: Server, count: int, most: float) -> Run:
-    """Return the run at the highest rate at which 99 of 100 requests are answered in time."""
+    """Search for the highest rate up to `most`, in requests per second, that `count` companies sustain. Return the
+    run at this rate.
+
+    A rate is sustained if no request fails and 99 of 100 are answered within 0.25 s. If no tried rate is
+    sustained, return a run at an eighth of `most`.
+    """
     best = site.load(server, count, most / 8, PROBE_SECONDS / 2)  # opens as many files as stay open
     least = 0.0
     for _ in range(STEPS):

@@ -1,7 +1,7 @@
 """The start time of the one-file executable, compared with an executable that only prints a greeting.
 
-Both executables unpack themselves first. The program of the Debian package, a folder, is compared with the one
-file.
+Both executables unpack themselves first. The program in the Debian package is a folder, so it is not unpacked. Its
+start is compared with the start of the one-file executable.
 """
 
 import statistics
@@ -62,7 +62,10 @@ def measure(executable: Path = EXECUTABLE, of_package: Path = OF_PACKAGE) -> Ite
 
 
 def _medians(rounds: Iterable[tuple[float, ...]]) -> list[float]:
-    """Return the median of each program. The programs were measured in turns."""
+    """Return the median time of each program, in seconds.
+
+    Each item of `rounds` has one time for each program, because the programs are measured in turns.
+    """
     return [statistics.median(found) for found in zip(*rounds, strict=True)]
 
 

@@ -26,7 +26,9 @@ RATE: Final = sized(200.0, 40.0)
 SECONDS: Final = sized(15.0, 0.5)
 ROUNDS: Final = sized(3, 1)
 LIMIT: Final = 60
-"""The limit of requests per minute of the company that sends a hundred times as many."""
+"""The limit, in requests per minute, of the company that floods the server. This company sends a hundred times as
+many.
+"""
 ROWS: Final = sized(100_000, 200)
 FOUND: Final = sized(400_000, 200)
 """The number of articles in a list whose request takes about a second."""
@@ -40,7 +42,7 @@ PAUSE_SECONDS: Final = 0.001
 class Scene:
     """The companies on the server.
 
-    The companies in `site` are measured, and each other company causes one kind of load.
+    The first COMPANIES companies in `site` are measured. Each other company causes one kind of load.
     """
 
     site: Site

@@ -62,7 +62,11 @@ def measure() -> Iterator[Figure]:
 
 
 def _served(wmsd: Server, company: Company, folder: Path) -> Iterator[Figure]:
-    """Measure the megabytes per second. For REST, both lists are requested one after the other."""
+    """Measure how many megabytes per second GraphQL serves, compared with REST.
+
+    One GraphQL query returns orders with their articles. REST needs two lists for this, so the times of both lists
+    are added.
+    """
     whole, some = (_target(wmsd, company, folder, query) for query in (WHOLE, SOME))
     lists = [Target(f"{wmsd.url}{path}", company.headers) for path in LISTS]
     found = rates([whole, some, *lists], CONNECTIONS)

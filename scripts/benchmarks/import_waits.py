@@ -71,7 +71,11 @@ def _inputs() -> Iterator[Input]:
 
 
 def _longest_wait(site: Installation, wmsd: Server, company: Company, each: Input) -> float:
-    """Run the real import beside the real server, while a client writes articles one after the other."""
+    """Import the file `each` with the command, beside the running server. Return the longest wait of another
+    client's write meanwhile, in seconds.
+
+    The client writes articles one after the other.
+    """
     file = site.data.parent / f"{each.kind}.csv"
     file.write_text(each.text, encoding="utf-8")
     with ThreadPoolExecutor(1) as pool:
@@ -110,7 +114,8 @@ def _floor(site: Installation, company: Company, before: Path, tables: Sequence[
 
 
 def write_bare(before: Path, after: Path, tables: Sequence[str]) -> float:
-    """Return the seconds that SQLite needs for the same rows in one transaction.
+    """Return the seconds that bare SQLite needs to write rows to `before` in one transaction. The rows are those
+    that only `after` has in `tables`.
 
     Other writers must wait at least this long.
     """

@@ -48,7 +48,11 @@ def _round(site: Installation, file: Path, number: int) -> tuple[float, float, f
 
 
 async def _import(data: Path, company_id: int, file: Path) -> float:
-    """Import like the command does: stage the file's lines, check them, and write them in one unit of work."""
+    """Import the file as the command does, and return the seconds that this takes.
+
+    The import stages the file's lines, checks them, and writes them in one unit of work. Raise Failed if an
+    article was not created.
+    """
     from wmsd.data_folder.folder import DataFolder
     from wmsd.imports.file_form import lines_of
     from wmsd.imports.file_kinds import KINDS, import_beside

@@ -48,7 +48,12 @@ class Reader:
         return time.perf_counter() - started
 
     def last_page(self, path: str, rows: int) -> str:
-        """Return the address of the last LAST rows, found by reading all pages before as a client does."""
+        """Return the address of the page with the last LAST records of a list. `rows` is the number of records in
+        the list.
+
+        Read all earlier pages first, as a client does. Raise Failed if this takes too long, or if the list does
+        not have the expected pages.
+        """
         cursor, pages = "", 1
         until = time.monotonic() + MOST_WALK_SECONDS
         while found := NEXT.search(self.get(f"{path}?per_page={STRIDE}{cursor}")[-300:]):
@@ -95,7 +100,11 @@ def compared(name: str, small: Reader, small_path: str, large: Reader, large_pat
 
 
 def timed(name: str, small: Callable[[], float], large: Callable[[], float]) -> Figure:
-    """Measure in turns, so that other work of the machine slows both."""
+    """Call `small` and `large` in turns, so that other work of the machine slows both. Return a figure with the
+    median of each in milliseconds.
+
+    Both functions return a duration in seconds.
+    """
     found: list[tuple[float, float]] = []
     until = time.monotonic() + MOST_SECONDS
     while len(found) <= WARM_UP or (len(found) < WARM_UP + REQUESTS and time.monotonic() < until):

@@ -31,7 +31,11 @@ GIVE_AWAY: Final = "UPDATE owner SET company_id = ?, code = ?"
 
 
 async def make(data: Path, first: str, count: int, user: str = ADMIN) -> list[tuple[int, str]]:
-    """Return the id of each company, and a token of the user for the company. No server may run meanwhile."""
+    """Create copies of the company `first` until there are `count` companies. Return the id of each company, and a
+    token of the user for it.
+
+    No server may run meanwhile.
+    """
     folder = DataFolder(data)
     async with open_installation(Settings(), folder) as installation:
 

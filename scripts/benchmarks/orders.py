@@ -53,9 +53,12 @@ def measure() -> Iterator[Figure]:
 
 
 def write_script(folder: Path) -> Path:
-    """Write the script for wrk.
+    """Write the script for wrk, and return its path.
 
-    The script has three arguments: a prefix of keys, the orders in a batch or 0, and a seed.
+    The script has three arguments:
+    - The prefix of the idempotency keys.
+    - The number of orders in a batch. With 0, each order is posted separately.
+    - The seed for random numbers.
     """
     script = folder / "orders.lua"
     script.write_text(SCRIPT % {"articles": ARTICLES, "partners": PARTNERS}, encoding="utf-8")

@@ -3,8 +3,8 @@
     python -m benchmarks.orders_floor COMPANY.db BEFORE.db NEW.db SECONDS
 
 The program reads what the orders in COMPANY.db wrote: lines, reservations, balances, events, counts, changes and
-idempotency records. The program writes this into a copy of BEFORE.db, which has everything but the orders, and
-prints the orders per second.
+idempotency records. The program writes this into NEW.db, a copy of BEFORE.db, which has everything but the orders.
+The program stops after SECONDS seconds, and prints the orders per second.
 """
 
 import shutil
@@ -47,7 +47,9 @@ def rate(company: Path, before: Path, new: Path, seconds: float) -> float:
 
 
 def committed(target: Any, documents: list[list[Statement]], most_seconds: float) -> float:
-    """Commit each document in a separate transaction, and return the documents per second."""
+    """Commit the documents, each in a separate transaction, until `most_seconds` have passed. Return the documents
+    per second.
+    """
     started = time.perf_counter()
     done = 0
     for statements in documents:
@@ -62,7 +64,11 @@ def committed(target: Any, documents: list[list[Statement]], most_seconds: float
 
 
 def statements_of_orders(source: Any, most: int) -> list[list[Statement]]:
-    """Return the statements that write each of the newest orders again. They are read before the measurement."""
+    """Return the statements that write each of the newest orders again: one list for each order, for at most
+    `most` orders.
+
+    The function reads all rows from `source` now, so that the measurement does not include the reading.
+    """
     newest = f"(SELECT id FROM sales_orders ORDER BY id DESC LIMIT {most})"
     orders = records(source, f"SELECT * FROM sales_orders WHERE id IN {newest} ORDER BY id")
     written = {

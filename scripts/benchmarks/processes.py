@@ -23,8 +23,8 @@ WMSD: Final = ROOT / ".venv" / "bin" / "wmsd"
 FORKED: Final = os.environ.get("BENCH_FORKED", "")
 """The script that replaces `wmsd` in tests of the benchmarks; otherwise "".
 
-The script is fast, because without it commands and servers at the tiny size spend most of their time on Python's
-start.
+The script forks each command from a process that has already imported wmsd. Otherwise, commands and servers at the
+tiny size would spend most of their time on Python's start.
 """
 HOST: Final = "127.0.0.1"
 SCHEDULER_CLOCK: Final = 2
@@ -174,7 +174,11 @@ def _started(
 
 
 def stop(process: "subprocess.Popen[bytes]", pid: int | None = None) -> None:
-    """End the process. If `pid` is given, end the process with this number, with which `process` ends."""
+    """End a process, and wait until `process` ends.
+
+    By default, `process` itself is ended. If `process` only waits for a server (`FORKED`), pass the number of the
+    server's process as `pid`. A process that does not end within STOP_SECONDS is killed.
+    """
     pid = pid or process.pid
     if process.poll() is None:
         os.kill(pid, signal.SIGTERM)

@@ -54,7 +54,12 @@ def rate(company: Path, bare: Path, first: int, last: int) -> float:
 
 
 def statements_of_receptions(source: Any, target: Any, first: int, last: int) -> list[list[Statement]]:
-    """Return the statements that write each reception again. They are read before the measurement."""
+    """Return the statements that write each of the receptions `first` to `last` again: one list for each
+    reception.
+
+    The function reads all rows now, so that the measurement does not include the reading. `target` shows which
+    stock records exist already.
+    """
     there = {stock_id for (stock_id,) in target.execute("SELECT id FROM stock")}
     documents = f"(SELECT id FROM receptions WHERE id BETWEEN {first} AND {last})"
     events = events_of(source, "reception.status_changed", documents)
@@ -66,7 +71,10 @@ def statements_of_receptions(source: Any, target: Any, first: int, last: int) ->
 
 
 def _statements(source: Any, reception_id: int, there: set[int], events: list[Record]) -> list[Statement]:
-    """Return the statements of a reception. The reception and its purchase order have the same id."""
+    """Return the statements of a reception. The reception and its purchase order have the same id.
+
+    `there` has the ids of the stock records that exist before the receptions.
+    """
     movements = records(
         source, "SELECT * FROM stock_movements WHERE document_id = ? AND kind = 'receipt'", (reception_id,)
     )

@@ -73,7 +73,7 @@ def _load(site: Installation, company: Company, first: int, count: int) -> None:
 def _backups(site: Installation, server: Server, company: Company, script: Path) -> Iterator[Figure]:
     """Measure copies and backups in turns, each while orders are posted.
 
-    Then compare the orders with those without a backup.
+    Then compare the rate of orders during a backup with the rate without a backup.
     """
     target = Target(f"{server.url}/api/v2/sales-orders", company.headers, script)
     drive(target, 32, WARM_UP_SECONDS, ["warm", "0", "0"])

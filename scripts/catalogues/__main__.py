@@ -14,7 +14,10 @@ UNBROKEN = 1_000_000
 
 
 def updated(path: Path, said: set[str], context: str) -> POFile:
-    """Return the catalogue in `path`, with exactly the sentences `said` for the context, sorted."""
+    """Read the catalogue in `path`, and return it with exactly the sentences `said`, sorted.
+
+    A known sentence keeps its translation. A new sentence gets the context `context`, and no translation.
+    """
     found = pofile(str(path), wrapwidth=UNBROKEN)
     known = {each.msgid: each for each in found}
     found[:] = [known.get(each) or POEntry(msgctxt=context, msgid=each, msgstr="") for each in sorted(said)]

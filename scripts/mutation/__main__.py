@@ -33,7 +33,11 @@ def main() -> None:
 
 
 def _chosen(wanted: Sequence[str]) -> Iterator[tuple[Room, list[str]]]:
-    """Yield the named groups, and the modules of the named files. Without names, yield everything."""
+    """Yield each chosen group of modules, with its chosen modules.
+
+    `wanted` has names of groups and paths of modules. If it is empty, everything is chosen. If a name is unknown,
+    exit with an error.
+    """
     unknown = set(wanted)
     for room in ROOMS:
         modules = [module for module in room.modules if not wanted or room.name in wanted or module in wanted]
@@ -48,7 +52,11 @@ def _chosen(wanted: Sequence[str]) -> Iterator[tuple[Room, list[str]]]:
 
 
 def _show(verdict: Verdict, explained: int) -> bool:
-    """Print the verdict. Return True if the tests noticed enough breakages."""
+    """Print the verdict. Return True if the tests noticed at least LEAST_PERCENT of the breakages, or if there is
+    nothing to break.
+
+    `explained` is the number of unnoticed breakages with a reason in `survivors.txt`.
+    """
     if not verdict.total:
         print(f"  {verdict.module:36} nothing to break", flush=True)
         return True

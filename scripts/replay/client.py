@@ -25,7 +25,10 @@ class Client:
     requests: int = 0
 
     async def send(self, method: str, path: str, key: str, expected: int, body: dict[str, Any]) -> Any:
-        """Send a request and return the answer's body, or None if the body is empty."""
+        """Send a request and return the answer's body, or None if the body is empty.
+
+        Raise Failed if there is no answer, or if its status is not `expected`.
+        """
         text, _ = await self._send(method, path, key, expected, body)
         return json.loads(text) if text else None
 

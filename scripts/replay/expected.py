@@ -64,7 +64,8 @@ class Stock:
     serials: list[str] = field(default_factory=list)
 
     def keep(self, arrivals: list[Arrival], sold: int) -> None:
-        """Add the pieces of the arrivals that remain after `sold` pieces have left, the oldest first.
+        """Add the pieces of the arrivals that remain after `sold` pieces have left. The pieces of the first
+        arrival leave first.
 
         All receptions but the last arrive in an unknown order. This makes no difference, because their goods are
         sold completely: the goods that exceed the order arrive last.
@@ -125,8 +126,9 @@ def _posted(plan: Plan) -> list[Reception]:
 def _events(plan: Plan, article_count: int) -> Counter[str]:
     """Return the expected number of events, by name.
 
-    `stock.updated` is sent once for each article of a reception or a return. `stock.updated` is sent twice for
-    each article of an order: on reservation and on loading. `stock.low` is sent when the last piece is reserved.
+    `stock.updated` is sent once for each article of a reception. It is also sent once for each article of a
+    return, unless all pieces of the article are destroyed (DISTRUS). `stock.updated` is sent twice for each
+    article of an order: on reservation and on loading. `stock.low` is sent when the last piece is reserved.
     """
     purchases, posted, returns = every_order(plan.purchases), _posted(plan), plan.returns
     receptions = [*posted, *(draft for order in purchases for draft in order.drafts)]

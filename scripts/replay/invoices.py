@@ -89,7 +89,7 @@ def partner(row: Row) -> str:
 
 
 def read_month(source: Path, most: int | None = None) -> Month:
-    """Return the month. With `most`, return only its beginning, up to the order with this number."""
+    """Return the month's invoices. If `most` is given, stop after this number of orders."""
     month = Month()
     with lzma.open(source, "rt", encoding="utf-8", newline="") as file:
         for number, rows in groupby(csv.DictReader(file), key=itemgetter("InvoiceNo")):

@@ -24,7 +24,8 @@ class ReturnedLine:
 
 @dataclass(frozen=True, slots=True)
 class Return:
-    """A return. `order` is the number of its order, or None.
+    """A return. `order` is the number of the sales order whose goods are returned, or None for a return without an
+    order.
 
     With `is_decided_late`, the dispositions are sent only when the goods have arrived.
     """
@@ -79,8 +80,11 @@ def _shares(month: Month) -> Iterator[tuple[Invoice, str | None, list[Line]]]:
 def _fitting(
     line: Line, candidates: list[str], left: Mapping[str, Counter[str]]
 ) -> Iterator[tuple[str | None, str, int]]:
-    """Yield the parts of the line: for each candidate order the quantity that can still return to it, and at last
-    the remaining quantity, with None instead of an order.
+    """Divide the line among the orders to which it can return. Yield each part as (order number, stock code,
+    quantity).
+
+    `left` has the pieces of each order that can still return, and is reduced here. The quantity that fits no
+    candidate comes last, with None as the order number.
     """
     code, quantity = line
     for number in candidates:

@@ -151,9 +151,11 @@ class _Planner:
 
 
 def _share(boxes: Iterable[Line], part: int, parts: int) -> Share:
-    """Return the quantity of each article in part number `part`, from 0, of `parts`.
+    """Divide the quantity of each article into `parts` parts. Return the quantities of one part, whose number is
+    `part`, counted from 0.
 
-    Quantities that are too small to be divided come in the later parts.
+    Quantities that are too small to be divided come in the later parts. Articles without a quantity in this part
+    are left out.
     """
     cut = [(code, units * (part + 1) // parts - units * part // parts) for code, units in boxes]
     return [(code, units) for code, units in cut if units]

@@ -38,7 +38,12 @@ def run(divisor: int) -> Verdict:
 
 
 async def _visits(visitors: Visitors, rounds: int) -> list[Visit]:
-    """Run both kinds of visits at the same time, so that connections are cut while others work."""
+    """Run two kinds of clients at the same time, so that connections are cut while others work. Return the visits
+    (requests) of all clients.
+
+    Clients of one kind cut a request, and another client then sends a new one (`cut_and_go_on`). Clients of the
+    other kind cut a request, and then repeat the request with its key (`cut_and_repeat`).
+    """
     visits: list[Visit] = []
     kinds: tuple[Callable[[], Awaitable[list[Visit]]], ...] = (visitors.cut_and_go_on, visitors.cut_and_repeat)
     for number in range(rounds):

@@ -1,4 +1,4 @@
-"""Run the tests that have a longer form in this form, and the tests with random data with new data each time."""
+"""Run the longer form of each test that has one. Also run the tests with random data, each time with new data."""
 
 import os
 import subprocess

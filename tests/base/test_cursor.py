@@ -12,7 +12,10 @@ SIGNER = CursorSigner(b"key")
 positions = st.integers(-(2**63), 2**63 - 1)
 filters = st.dictionaries(st.sampled_from(["warehouse_id", "article_id"]), st.integers(1, 99))
 
-NO_CURSOR = r"does not belong to this company, this list and these filters|is not a cursor of this list"
+NO_CURSOR = (
+    "does not belong to this company, this list and these filters|is not a cursor of this list. "
+    "Start again without a cursor"
+)
 
 
 @given(positions, st.integers(1, 9), st.sampled_from(["stock", "articles"]), filters)
@@ -84,7 +87,7 @@ def test_it_is_taken_in_its_own_spelling_without_padding_and_with() -> None:
         assert len(cursor) == 27
         assert SIGNER.place(f"{cursor}=", 1, "stock", {}).position == position
         for other in (f"{cursor} ", f"{cursor[:9]}\n{cursor[9:]}", f" {cursor}", f"!!!!{cursor}"):
-            with pytest.raises(ValueError, match=r"^is not a cursor of this list$"):
+            with pytest.raises(ValueError, match=r"^is not a cursor of this list\. Start again without a cursor$"):
                 SIGNER.place(other, 1, "stock", {})
 
 

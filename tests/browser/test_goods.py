@@ -51,7 +51,7 @@ def in_stock(page: Page, code: str) -> list[str]:
     """
     page.goto(f"{COMPANY}/stock?article_code={code}")
     cells = page.locator("tbody tr td.num").all_inner_texts()
-    return [each.strip() for each in cells[:3]]
+    return [each.strip().removesuffix(" pcs") for each in cells[:3]]
 
 
 def test_an_order_is_received_in_parts_and_no_more_than_may_be(page: Page, make: Make) -> None:

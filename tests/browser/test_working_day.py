@@ -139,16 +139,16 @@ def test_from_an_empty_company_to_a_delivered_order(worker: tuple[Page, Look]) -
         page.click(click)
         assert look(page) == [], click
     expect(page.locator(OVER)).to_be_visible()
-    assert stock_of(page) == ("10", "0", "0")
+    assert stock_of(page) == ("10 pcs", "0", "0")
     made_here(
         "sales-orders", partner="C1", warehouse="HALA", lines__0__article_code="LADA", lines__0__quantity="3"
     )
     order = page.url.partition("?")[0]
-    assert stock_of(page) == ("10", "3", "0")
+    assert stock_of(page) == ("10 pcs", "3", "0")
     page.goto(order)
     for click in (NEXT, NEXT, NEXT, SURE):
         page.click(click)
         assert look(page) == [], click
     expect(page.locator(OVER)).to_be_visible()
-    assert stock_of(page) == ("7", "0", "0")
+    assert stock_of(page) == ("7 pcs", "0", "0")
     assert look(page) == []

@@ -54,9 +54,17 @@ def test_where_there_is_nothing(path: str) -> None:
 @pytest.mark.parametrize(
     ("path", "message", "allow"),
     [
-        ("/api/articles", "PATCH is not possible here. Possible: GET, POST.", "GET, POST"),
-        ("/api/articles/7", "PATCH is not possible here. Possible: DELETE, GET, PUT.", "DELETE, GET, PUT"),
-        ("/api/health", "PATCH is not possible here. Possible: GET.", "GET"),
+        (
+            "/api/articles",
+            "The method PATCH is not possible at this address. Possible methods: GET, POST.",
+            "GET, POST",
+        ),
+        (
+            "/api/articles/7",
+            "The method PATCH is not possible at this address. Possible methods: DELETE, GET, PUT.",
+            "DELETE, GET, PUT",
+        ),
+        ("/api/health", "The method PATCH is not possible at this address. Possible methods: GET.", "GET"),
     ],
 )
 def test_what_is_possible_instead_is_told(path: str, message: str, allow: str) -> None:

@@ -59,9 +59,9 @@ def test_if_one_fails_the_file_is_as_it_was(monkeypatch: pytest.MonkeyPatch, tmp
     with pytest.raises(StorageError) as refused:
         migrate(path, kind_with(monkeypatch, tmp_path, FIRST, SECOND, THIRD))
     assert str(refused.value) == (
-        f"{path} cannot be migrated: its content does not match 0003_step.sql (CHECK constraint failed: "
-        "code <> 'BAD'). The file was not changed. Continue with the previous version of wmsd, and report this "
-        "error."
+        f"{path} cannot be migrated: the migration script 0003_step.sql failed (CHECK constraint failed: "
+        "code <> 'BAD'). The file was not changed. Continue with the previous version of wmsd, and "
+        "report this error."
     )
     assert (version_of(path), columns(path)) == (1, ["code"])
 
@@ -78,7 +78,7 @@ def test_who_keeps_copies_is_asked_once_before_the_first(
 
 def test_a_command_migrates_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, path: Path) -> None:
     kind, before = kind_with(monkeypatch, tmp_path, FIRST, SECOND), path.read_bytes()
-    with pytest.raises(StorageError, match="was written by an older wmsd, and only a server can migrate it"):
+    with pytest.raises(StorageError, match="was written by an older wmsd and was not changed"):
         migrate(path, kind, before=only_by_a_server)
     assert path.read_bytes() == before
 

@@ -121,7 +121,7 @@ def test_another_version_in_the_header_hides_nothing(file: Path, version: int) -
 
 def test_a_version_that_no_program_has_yet_is_refused(file: Path) -> None:
     change(file, TRIGGER, "PRAGMA user_version = 9999")
-    with pytest.raises(StorageError, match="newer wmsd"):
+    with pytest.raises(StorageError, match="newer version of wmsd"):
         check_schema(file, COMPANY)
 
 

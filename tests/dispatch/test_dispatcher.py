@@ -60,7 +60,7 @@ async def test_a_cursor_is_of_its_list_its_filters_and_its_company(stocked: Worl
         answer = await stocked.call("GET", f"{path}?{filters}&cursor={cursor}", company=company, status=422)
         assert answer.errors == {"cursor": [OTHERS]}, path
     answer = await stocked.call("GET", f"{LIST}?{sent}&cursor=!", status=422)
-    assert answer.errors == {"cursor": ["is not a cursor of this list"]}
+    assert answer.errors == {"cursor": ["is not a cursor of this list. Start again without a cursor"]}
 
 
 async def test_what_is_wrong_with_a_query_is_said_at_once_and_before_its_cursor(stocked: World) -> None:
@@ -161,7 +161,7 @@ async def test_an_operator_is_named_by_its_own_companies_only(world: World) -> N
         answer = await performed(world, "GET", nothing, company=company, operator=named)
         assert (answer.status, answer.body["message"]) == (
             403,
-            "X-Three-Pl-Id is not the operator of this company.",
+            "X-Three-Pl-Id is not the id of this company's operator. Correct the id, or leave the header out.",
         )
 
 

@@ -15,7 +15,7 @@ from wmsd.db.engine.transaction import Transaction
 from wmsd.dispatch import dispatcher
 from wmsd.dispatch.call import Loaded
 
-NO_DISK = "The server cannot use its disk now; nothing was changed."
+NO_DISK = "The server cannot use its disk now; nothing was changed. Tell the platform admin."
 SHORT = "The server is short of memory, threads or open files; nothing was changed. Try again in a few seconds."
 TOO_LONG = "This request took more than 5 s and was stopped. Ask for fewer records."
 MISTAKE = {

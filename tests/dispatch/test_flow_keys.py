@@ -25,8 +25,8 @@ from wmsd.warehouse.articles.schema import Article, ArticleFields
 
 ARTICLE = {"code": "A", "name": "Alpha"}
 OUTCOME_UNKNOWN = (
-    "The server ran short of memory, threads or open files: the change may or may not be stored. Check first, "
-    "or repeat the request with the same Idempotency-Key."
+    "The server ran short of memory, threads or open files: the change may or may not be stored. Check "
+    "whether it is stored, or repeat the request with the same Idempotency-Key."
 )
 
 

@@ -101,7 +101,9 @@ def test_http_only_to_listed_networks_and_when_allowed() -> None:
     network = ["10.0.0.0/8", "127.0.0.1/32", "93.184.0.0/16"]
     for address in ("10.0.0.1", "127.0.0.1", "93.184.1.1"):
         assert Guard(network, allow_http=True).objection(address, "http") is None
-        assert Guard(network).objection(address, "http") == "http: is not allowed. Use https:."
+        assert Guard(network).objection(address, "http") == (
+            "URLs that begin with http: are not allowed. Use a URL that begins with https:."
+        )
     sentence = Guard(network, allow_http=True).objection("8.8.8.8", "http")
     assert sentence == (
         "http: is not allowed for 8.8.8.8. Use https:, or add its network to webhooks.allow_networks."

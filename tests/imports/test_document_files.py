@@ -153,7 +153,7 @@ def test_what_is_wrong_with_a_reception_is_told_by_row_and_column(dock: Tenant) 
         "row 5, quantity_um3pl: is more than the order still allows: you entered 7, and 6 of 6 can still be "
         "received.",
         "row 6, lot_number: is required: the article is tracked by lots.",
-        "row 7, serial_data: must have one serial for each unit: 2 arrived, 1 given.",
+        "row 7, serial_data: must have one serial for each unit (units arrived: 2, serials given: 1).",
         "row 8, item: must be a whole number.",
     ]
     assert balances(dock) == {}
@@ -175,7 +175,7 @@ def test_what_is_wrong_with_a_return_is_told_by_row_and_column(dock: Tenant) -> 
         "returned.",
         "row 4, disposition: is required to finish a return: choose one of RESTOC, CARANTINA, DISTRUS.",
         "row 5, disposition: must be 'RESTOC', 'CARANTINA' or 'DISTRUS'.",
-        "row 6, partner_code: is not the partner of SO-1.",
+        "row 6, partner_code: is not the partner of the sales order SO-1.",
     ]
 
 

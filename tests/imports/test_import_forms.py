@@ -164,7 +164,7 @@ def test_serials_may_depend_on_the_decimal_mark(tenant: Tenant) -> None:
         assert (done.code, "do not depend" in done.err) == (1, False)
         assert "Use --decimal point or --decimal comma." in done.err
         both = tenant.home.run(*command, *flags, stdin=f'{content}O2;P1;MAIN;A;1;"S3;S4"\n').err
-        assert "row 3, serials: must have one serial for each unit: 1 ordered" in both
+        assert "row 3, serials: must have one serial for each unit (units ordered: 1" in both
     assert "2 ordered" not in tenant.home.ok(*command, "--decimal", "comma", stdin=content).err
 
 

@@ -218,7 +218,7 @@ async def test_a_query_beside_a_mutation_may_be_asked_for_by_get(world: World) -
 @pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE", "QUERY"])
 async def test_another_method_is_405_in_the_form_of_graphql(world: World, method: str) -> None:
     answer = await world.call(method, PATH, SOUND, headers={"Accept": RESPONSE}, status=405)
-    told = f"{method} is not possible here. Possible: GET, HEAD, OPTIONS, POST."
+    told = f"The method {method} is not possible at this address. Possible methods: GET, HEAD, OPTIONS, POST."
     assert refusal(answer, "METHOD_NOT_ALLOWED", RESPONSE) == told
     assert answer.headers["Allow"] == "GET, HEAD, OPTIONS, POST"
 
@@ -271,7 +271,7 @@ async def test_who_may_not_ask_at_all_is_told_so_by_the_status(world: World, acc
     assert "needs a token" in refusal(answer, "UNAUTHORIZED", accept)
     assert answer.headers["WWW-Authenticate"] == "Bearer"
     answer = await world.call("POST", PATH, SOUND, headers={**headers, "X-Three-Pl-Id": "9"}, status=403)
-    assert "is not the operator" in refusal(answer, "FORBIDDEN", accept)
+    assert "is not the id of this company's operator" in refusal(answer, "FORBIDDEN", accept)
     answer = await world.call("POST", PATH, SOUND, company=99, headers=headers, status=422)
     assert "Send X-Company-Id" in refusal(answer, "COMPANY_REQUIRED", accept)
 

@@ -134,9 +134,11 @@ async def test_a_refusal_of_somebody_who_may_use_the_company_is_kept(world: Worl
     await world.set_module("ACME", "stock", False)
     off = await world.send("GET", "/api/stock")
     operator = await world.send("GET", "/api/articles", headers={"X-Three-Pl-Id": "7"})
-    assert whole(world, lacking)["why"] == ("The token lacks the ability stock:read, which this operation needs.")
+    assert whole(world, lacking)["why"] == "The token lacks the ability stock:read, which this operation needs."
     assert whole(world, off)["why"] == "The module stock was off for the company."
-    assert whole(world, operator)["why"] == "X-Three-Pl-Id is not the operator of this company."
+    assert whole(world, operator)["why"] == (
+        "X-Three-Pl-Id is not the id of this company's operator. Correct the id, or leave the header out."
+    )
     assert [entry.shown["user_id"] for entry in kept(world)] == [1, 1, 2]
 
 

@@ -150,7 +150,10 @@ RULE = '[[sign_on.providers.rules]]\nclaim = "groups"\nvalue = "a"\n'
         (PROVIDER + 'client_secret = "a"\nclient_secret_file = "b"\n', "has both client_secret and client_secret"),
         (
             PROVIDER + 'scopes = ["email"]\n',
-            'sign_on.providers.0.scopes must be a list of scope names that includes "openid"',
+            (
+                'sign_on.providers.0.scopes must be a list that includes "openid" and has scope names '
+                "without spaces"
+            ),
         ),
         (
             PROVIDER + RULE + 'role = "god"\n',

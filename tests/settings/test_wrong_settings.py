@@ -9,7 +9,7 @@ WHOLE = "limits.data_per_minute must be a whole number without quotation marks, 
 LISTEN = 'server.listen must be a text in quotation marks, as in listen = "127.0.0.1:8480".'
 LIST = 'must be a list, such as ["a", "b"].'
 PROXY = "must be http://HOST:PORT, such as http://proxy.example.com:3128, without a password."
-NO_PORT = 'which is neither a port, such as 8443, nor a range, such as "8000-8999".'
+NO_PORT = 'but each entry must be a port, such as 8443, or a range, such as "8000-8999".'
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,7 @@ class _Leap(NamedTuple):
 
 class OrderedClock:
     """A clock that also has the time `ordering`. wmsd derives the positions in a company's change sequence from
-    it.
+    this time.
 
     These positions never decrease. Therefore a single change with a position far in the future has a lasting
     effect: later changes get positions just after it, possibly for years. To avoid this, `ordering` follows a

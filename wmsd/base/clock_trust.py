@@ -38,7 +38,10 @@ class Reading(NamedTuple):
 
 
 class Known(NamedTuple):
-    """What is stored about the clock, so that the next start can use it."""
+    """What is stored about the clock, so that the next start can use it.
+
+    `doubted_since` is the time at which the present doubt about the clock began, or None if the clock is trusted.
+    """
 
     steady_at: datetime
     """The time of the last reading at which the clock was trusted."""
@@ -46,8 +49,8 @@ class Known(NamedTuple):
     """The time of the last reading."""
     doubted_since: datetime | None = None
     step: timedelta | None = None
-    """How far the clock was set forward (or back, if negative). None if the clock is in doubt for another reason:
-    wmsd was stopped for long.
+    """How far the clock was set forward (or back, if negative). None if the clock is trusted, or if it is in doubt
+    because wmsd was stopped for long.
     """
 
 

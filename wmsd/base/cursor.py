@@ -81,7 +81,7 @@ class CursorSigner:
         try:
             raw = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
         except (binascii.Error, ValueError):
-            raise ValueError("is not a cursor of this list") from None
+            raise ValueError("is not a cursor of this list. Start again without a cursor") from None
         packed, rest = raw[:8], raw[8:]
         signature, named = rest[:SIGNATURE_BYTES], rest[SIGNATURE_BYTES:]
         expected = self._signature(packed + named, company_id, list_name, filters)

@@ -39,7 +39,7 @@ settings require the full one. In the browser, users always need the full abilit
 """
 
 OPENS_BOTH: Final[dict[str, str]] = {
-    "returns:read": "read and create returns, and change their status (this changes stock)"
+    "returns:read": "read returns; tokens with it may also create returns and change their status (changes stock)"
 }
 """What each weaker ability of `SUFFICES` permits if the settings do not require the full ability."""
 

@@ -39,11 +39,17 @@ class Company:
     created later. It is None if it is not stored yet.
     """
     frozen_at: str | None = None
-    """The time since which the company accepts no changes and sends no webhooks, because it is being moved."""
+    """The time since which the company accepts no changes and sends no webhooks, because it is being moved. None
+    if the company is not being moved.
+    """
     suspended_at: str | None = None
-    """The time since which no user may use the company, because a platform admin has suspended it."""
+    """The time since which no user may use the company, because a platform admin has suspended it. None if the
+    company is not suspended.
+    """
     suspended_because: str | None = None
-    """The reason for the suspension, as it is displayed to the company's users."""
+    """The reason for the suspension, as it is displayed to the company's users. None if the company is not
+    suspended, or if the admin gave no reason.
+    """
     time_zone: str | None = None
     """The name of the company's time zone. None if the company uses the time zone of the installation."""
 
@@ -55,7 +61,9 @@ class Company:
 
 @dataclass(frozen=True, slots=True)
 class TransportSite:
-    """A warehouse of a company whose transport planner signs in with its own token."""
+    """A site: a warehouse of a company. The transport planner of this warehouse signs in with the site's own
+    bearer token.
+    """
 
     id: int
     name: str

@@ -307,11 +307,11 @@ class Input(Model):
 
     @classmethod
     def own_text_errors(cls, text_errors: FieldErrors) -> FieldErrors:
-        """`text_errors` are the errors that the JSON parser has found in the body. Return those that the answer to
-        this request reports: by default, all of them.
+        """Return the errors that the answer to this request reports: by default, all `text_errors`. These are the
+        errors that the JSON parser has found in the body.
 
-        If a body contains the bodies of several requests, leave out the errors inside these inner bodies. Each
-        inner request reports them itself.
+        If a body contains the bodies of several requests, its class overrides this method, and leaves out the
+        errors inside these inner bodies. Each inner request reports them itself.
         """
         return text_errors
 

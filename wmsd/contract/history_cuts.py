@@ -9,7 +9,7 @@ from pydantic import Field
 from wmsd.contract.fields import Model, Timestamp, choice_of
 
 REASONS: Final = ("restore", "replica", "import", "copy", "older_file")
-"""The events that begin a new epoch of a company's history, apart from the creation of the company."""
+"""The reasons for a new epoch of a company's history, apart from the creation of the company."""
 
 
 class HistoryCut(Model):

@@ -80,7 +80,7 @@ class RouteTable:
 
 def method_not_allowed(method: str, possible: Iterable[str]) -> Problem:
     allowed = sorted(possible)
-    message = f"{method} is not possible here. Possible: {', '.join(allowed)}."
+    message = f"The method {method} is not possible at this address. Possible methods: {', '.join(allowed)}."
     return Problem("METHOD_NOT_ALLOWED", message, headers={"Allow": ", ".join(allowed)})
 
 

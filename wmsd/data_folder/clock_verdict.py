@@ -19,7 +19,8 @@ EXPIRED_TOKENS: Final = """
     FROM tokens WHERE revoked_at IS NULL
 """
 REMEDY: Final = (
-    "Set the clock, preferably by NTP (timedatectl set-ntp true). If the clock is right, run wmsd clock confirm."
+    "If the clock is wrong, set it, preferably by NTP (timedatectl set-ntp true). If the clock is "
+    "right, run wmsd clock confirm."
 )
 SAYS: Final = "The clock of this machine says {now}. {why}"
 SET: Final = "The clock was set {direction} by {step} while wmsd ran."
@@ -41,10 +42,10 @@ class WrongClock(NamedTuple):
 
 
 def expired_tokens(tx: Transaction, known: Known, now: datetime) -> int:
-    """Return how many of the API tokens have expired since the clock was last trusted, if none of them is still
-    valid.
+    """Return how many API tokens have expired since the clock was last trusted. Return 0 if any token is still
+    valid at the time `now`.
 
-    Return 0 if a token is still valid at the time `now`. Revoked tokens are not counted.
+    Revoked tokens are not counted.
     """
     moments = {"seen": timestamps.to_text(known.steady_at), "now": timestamps.to_text(now)}
     return tx.number(EXPIRED_TOKENS, moments)

@@ -84,7 +84,7 @@ def let_go(folder: Path, paths: list[Path]) -> None:
 
 
 def find_program(named: Path | None) -> Path:
-    """Return the path of the program `named`, or of Litestream on the PATH.
+    """Return the path of the Litestream program `named`. If `named` is None, search for Litestream on the PATH.
 
     Raise StorageError if there is no such program.
     """

@@ -48,8 +48,10 @@ def url_of(replica: str) -> str:
 
 
 def configuration(data: Path, replica: str, number: int) -> str:
-    """Return the YAML configuration for `number` companies. Values are quoted as JSON strings, which are valid in
-    YAML.
+    """Return the YAML configuration for a data folder with `number` companies. The more companies there are, the
+    longer is the interval at which Litestream checks the files.
+
+    Values are quoted as JSON strings, which are valid in YAML.
     """
     data, url = data.resolve(), url_of(replica)
     interval = min(max(number * MILLISECONDS_OF_A_COMPANY, LEAST_MILLISECONDS), MOST_MILLISECONDS)

@@ -1,7 +1,7 @@
 """The names of all files and folders that may be in a data folder.
 
-The guide's page "What is in the data folder" describes each of them in a row. In a name, ID stands for a number
-and … for anything except a slash. A name that ends with a slash is a folder with its whole content.
+The table on the guide's page "What is in the data folder" has a row for each name. In a name, ID stands for a
+number and … for anything except a slash. A name that ends with a slash is a folder with its whole content.
 """
 
 import re
@@ -29,7 +29,7 @@ NAMES: Final = (
     *("litestream.socket", ".platform.db-litestream/", "companies/.ID.db-litestream/"),
 )
 OF_SQLITE: Final = ("platform.db-journal", "companies/ID.db-journal")
-"""Files that SQLite creates only if another program than wmsd writes to a database. wmsd reads them too."""
+"""Files that SQLite creates only if a program other than wmsd writes to a database. wmsd reads them too."""
 NOBODYS: Final = frozenset({"lost+found", ".gitkeep"})
 """Names that are allowed in a data folder, although wmsd does not create them. Each new file system has a
 `lost+found`. `.gitkeep` is in the empty folder `data` of a git checkout of wmsd.

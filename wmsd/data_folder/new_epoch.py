@@ -99,7 +99,8 @@ def begin_epoch(
     to a new company, of which no client has read anything.
 
     Return the events and changes that are in `known` but missing in the file, or None if nothing is missing. Raise
-    StorageError or sqlite3.Error if that fails; the file then stays unchanged.
+    StorageError or sqlite3.Error if the epoch cannot begin. The file may then have been migrated, but is otherwise
+    unchanged.
     """
     migrate(path, COMPANY)
     now = datetime.now(UTC)

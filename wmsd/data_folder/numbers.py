@@ -19,7 +19,7 @@ ORDERED: Final = """
     SELECT tables.name FROM sqlite_schema AS tables, pragma_table_info(tables.name) AS columns
     WHERE tables.type = 'table' AND columns.name = 'change_seq' ORDER BY tables.name
 """
-"""The tables whose records have a position in the order of changes."""
+"""The statement that lists the tables whose records have a position in the order of changes."""
 CHANGES: Final = "changes"
 """The name under which the table `seams` stores gaps in the positions of changes."""
 LAST_MOVE: Final = "SELECT last, next FROM seams WHERE numbers = ? ORDER BY epoch DESC LIMIT 1"

@@ -121,7 +121,10 @@ class Admission:
         if sent is not None:
             operator = company.operator
             if operator is None or sent != operator.id:
-                raise forbidden("X-Three-Pl-Id is not the operator of this company.")
+                raise forbidden(
+                    "X-Three-Pl-Id is not the id of this company's operator. Correct the "
+                    "id, or leave the header out."
+                )
         return company
 
     def take(self, call: Call, caller: Caller | None, company: Company | None) -> dict[str, str]:
@@ -162,8 +165,8 @@ class Admission:
         return allowance.headers()
 
     def give_back(self, call: Call, caller: Caller) -> None:
-        """Remove the reads in `call.counted_before` from the count of the person's requests. A page has read these
-        data to prepare this write, and writes have their own limit (`PageWrites`).
+        """Remove the reads in `call.counted_before` from the count of the person's requests. The page has sent
+        these reads only to prepare the write `call`. Writes have their own limit (`PageWrites`).
         """
         own = _of_person(caller, call.asks_by_itself)
         for _ in range(call.counted_before.count(own)):
@@ -228,7 +231,7 @@ class Admission:
 
 def _of_person(caller: Caller, asks_by_itself: bool = False) -> str:
     """Return the rate limit key that all sessions of a person share. Requests that open pages send automatically
-    have a separate key. So many open pages do not use up the person's own requests.
+    have a separate key. Therefore these requests do not use up the limit of the person's own requests.
     """
     return f"{'open-pages' if asks_by_itself else 'person'}:{caller.actor.user_id}"
 

@@ -168,7 +168,7 @@ class Running:
     company's limit.
     """
     _bytes: int = 0
-    """The bytes of the answers so far."""
+    """The total size in bytes of the answers so far."""
     _over: Problem | None = None
     """The error with which all later requests of the batch are refused, because an answer was too large.
 
@@ -300,7 +300,11 @@ def _path(sent: str) -> str:
 
 
 async def _load(bodies: LargeBodies, batch: Call, body: object) -> Loaded:
-    """Check the body of one request of the batch, and return it. Raise Problem if the body is not valid."""
+    """Check `body`, the body of one request of the batch. Return it with the errors that were found in its texts.
+    If the batch is large, do this on a thread.
+
+    Raise Problem if `body` is not a JSON object. In a large batch, also raise Problem if `body` is too large.
+    """
     if not isinstance(body, dict):
         raise Problem("VALIDATION_FAILED", "The request body must be a JSON object.", status=400)
     if not batch.held_bytes:
@@ -309,8 +313,10 @@ async def _load(bodies: LargeBodies, batch: Call, body: object) -> Loaded:
 
 
 def _measured(body: dict[str, object]) -> Loaded:
-    """Check the size of one request's body, and return the body. This is for requests of a large batch. Raise
-    Problem if the body is too large.
+    """Check the size of the body of one request in a large batch. Return the body with the errors that were found
+    in its texts.
+
+    Raise Problem if the body is too large or has too many fields.
     """
     size = len(canonical(body))
     if size > MAX_BODY:

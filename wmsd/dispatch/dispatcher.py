@@ -144,9 +144,11 @@ class Dispatcher:
     async def _in_turn(
         self, call: Call, caller: Caller, company: Company | None
     ) -> tuple[Caller | None, Company | None]:
-        """Wait until the write of a person may run. Return the caller and the company.
+        """Wait until the write of a person may run. Return the caller and the company. The company is None if the
+        operation needs no company.
 
-        If the write had to wait, check again whether the caller may use the operation.
+        If the write had to wait, check again whether the caller may use the operation. Raise Problem if the write
+        would wait too long, or if the caller may no longer use the operation.
         """
         person = caller.actor.user_id
         assert person is not None

@@ -1,8 +1,8 @@
 """Idempotency-Key: stores the answer of a writing request, and returns it when the client repeats the request.
 
-Decisions, section 8. The answer is stored in the same transaction as the change, so a crash never keeps only one
-of them. The writer runs units of work one by one. Therefore a repetition that arrives during the first request
-finds the stored answer.
+Decisions, section 8. The answer is stored in the same transaction as the change. So after a crash, either both are
+in the file or neither. The writer runs units of work one by one. Therefore a repetition that arrives during the
+first request finds the stored answer.
 
 A flow is an operation that waits for something outside the database before its last unit of work. Until this unit
 ends, the flow locks its key, so that a repetition waits too.

@@ -23,6 +23,8 @@ def last_page_of(total: int, query: PageQuery) -> int:
 def page_links(call: Call, total: int, query: PageQuery) -> str | None:
     """Return the value of the Link header: links to the first, previous, next and last page. Omit pages that do
     not exist.
+
+    Return None if the query is longer than `LONGEST`, or if the caller does not receive headers.
     """
     last = last_page_of(total, query)
     pages = {"first": 1, "prev": min(query.page - 1, last), "next": query.page + 1, "last": last}

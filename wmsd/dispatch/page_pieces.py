@@ -39,8 +39,8 @@ def in_pieces(reply: Reply, ids: Sequence[int], read: ReadSome) -> Reply:
 
 
 async def _pieces(end: bytes, ids: Sequence[int], read: ReadSome) -> AsyncIterator[Piece]:
-    """Yield the pieces of the answer. Records that were deleted after the request began are missing in them. Raise
-    the errors of `read`. `end` is the text of the answer after the records.
+    """Yield the pieces of the answer. Leave out records that were deleted after the request began. Raise the
+    errors of `read`. `end` is the text of the answer after the records.
     """
     before = BEGINNING
     while ids:

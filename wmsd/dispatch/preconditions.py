@@ -82,8 +82,8 @@ def check(tx: Transaction, call: Call, inputs: Mapping[str, Any]) -> None:
     """Check the If-Match header. Raise Problem (412) if the header does not contain the record's current ETag.
     Raise Problem (404) if the record does not exist.
 
-    The record is found by the path parameters of the request, and by the operation's caller, or its company or
-    site.
+    The record is found by the path parameters of the request. For operations on the installation, the caller is
+    used too. For other operations, the site and the company are used too, if the operation takes them.
     """
     precondition = call.operation.precondition
     if call.if_match is None or precondition is None:

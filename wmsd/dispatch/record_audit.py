@@ -27,8 +27,8 @@ Result = TypeVar("Result")
 LOG = logging.getLogger("wmsd.audit")
 NOT_AUDITED: Final = Recorded.READ_ONLY | {"last_delivery", "warnings"}
 LONGEST_VALUE: Final = 500
-"""The maximum length of a value in the audit. Longer values are cut, because the audit is not a second copy of the
-records.
+"""The maximum length of a value in the audit, in characters. Longer values are cut, because the audit is not a
+second copy of the records.
 """
 
 

@@ -74,14 +74,16 @@ class Refusals:
             self._told.failed(_use(call), error, call.request_id)
         if is_damage(error):
             if call.tenant is None:
-                return unavailable("The server cannot read its own data now; nothing was changed.", 30)
+                return unavailable(
+                    "The server cannot read its own data now; nothing was changed. Tell the platform admin.", 30
+                )
             self._files.suspect(call.tenant.id, error)
         return problem
 
 
 def _may_read(call: Call) -> bool:
-    """Return True if the caller has the ability to read the kind of records that the operation uses. This may
-    differ from the ability that the operation itself needs.
+    """Return True if the caller may read the kind of records that the operation uses. The operation itself may
+    need another ability.
     """
     ability, caller = call.operation.ability, call.caller
     return ability is not None and caller is not None and ability_to_read(ability) in caller.abilities

@@ -27,8 +27,8 @@ class RequestCounts:
         self._clock = clock
         self._unwritten: Counter[int] = Counter()
         self._since: dict[int, str] = {}
-        """The time of each company's first request since the server started. It is written only with the first
-        count of a company. Later counts do not change the time in the table.
+        """The time of each company's first request since the server started, by company id. The time is written
+        together with the company's first count. If the table already has a time for the company, that time stays.
         """
         self._moving = asyncio.Lock()
         """Locked while counts are moved to the table, so that `read` includes each count exactly once."""

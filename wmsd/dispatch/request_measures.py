@@ -39,8 +39,8 @@ BEGINNINGS: Final = (
     ("/{anything", OTHER),
     ("/metrics", OTHER),
 )
-"""The beginnings of the address templates of each surface. A template with none of these beginnings belongs to a
-page.
+"""Pairs of the beginning of an address template and the surface of the address. The first pair that fits is used.
+An address whose template fits no pair belongs to the surface `pages`.
 """
 
 

@@ -25,8 +25,8 @@ REQUIREMENT: Final = re.compile(r"^([a-z0-9._-]+)==", re.MULTILINE)
 LICENCE_WORD: Final = re.compile(r"licen[cs]e|copying|notice", re.IGNORECASE)
 UNNAMED: Final = "see its text"
 LONGEST_NAME: Final = 60
-"""The maximum length of a licence's name. A longer text is ignored, because some packages state the whole text of
-the licence instead of its name.
+"""The maximum length of a licence's name, in characters. A longer text is ignored, because some packages state the
+whole text of the licence instead of its name.
 """
 
 
@@ -40,8 +40,8 @@ class Component:
 
 
 def components() -> list[Component]:
-    """Return the components, sorted by name. Raise FileNotFoundError if this program is not a checkout and not an
-    executable.
+    """Return the components, sorted by name. Raise FileNotFoundError if this program is neither packed nor run
+    from a checkout.
     """
     if PACKED.is_file():
         return [Component(**each) for each in json.loads(PACKED.read_text(encoding="utf-8"))]
@@ -58,14 +58,16 @@ def sorted_by_name(found: Iterable[Component]) -> list[Component]:
 
 
 def locked() -> list[str]:
-    """Return the names of the packages that wmsd needs. Raise FileNotFoundError if the lock file is missing."""
+    """Return the names of the packages that wmsd needs, as `requirements.txt` lists them. Raise FileNotFoundError
+    if this file is missing.
+    """
     return REQUIREMENT.findall(REQUIREMENTS.read_text(encoding="utf-8"))
 
 
 def of_packages(names: Iterable[str]) -> Iterator[Component]:
     """Yield the components of the installed packages.
 
-    Names that are not installed are skipped: the lock file also lists packages for other systems.
+    Names that are not installed are skipped, because `requirements.txt` also lists packages for other systems.
     """
     for name in names:
         with suppress(importlib.metadata.PackageNotFoundError):

@@ -16,8 +16,8 @@ LARGEST_BYTES: Final = 1024 * 1024 * 1024
 
 
 class ProgramFile:
-    """The path of the executable, and the paths of its new and previous versions. Methods raise StorageError if
-    they fail.
+    """The path of the executable, and the paths of its new and previous versions. A method that fails raises
+    StorageError; only `sync` raises OSError.
     """
 
     def __init__(self, path: Path) -> None:

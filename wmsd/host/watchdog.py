@@ -21,7 +21,7 @@ STUCK: Final = "no request was answered for %d s: wmsd restarts. All acknowledge
 
 class Watchdog:
     """Watches the event loop from a thread. The thread calls `alive` while the loop works, and `start_again` when
-    the loop is stuck. `start_again` may never return.
+    the loop is stuck. `start_again` replaces the process, and returns only if that fails.
     """
 
     def __init__(

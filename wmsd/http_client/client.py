@@ -229,7 +229,10 @@ def _short() -> Problem:
 
 def _refuse_framing(headers: Mapping[str, str]) -> None:
     if not (_is_harmless(tuple(headers)) and "".join(headers.values()).isprintable()):
-        raise ValueError(f"wmsd cannot send one of the headers {', '.join(headers)}: change its name or its value")
+        raise ValueError(
+            f"wmsd cannot send one of the headers {', '.join(headers)}: choose another "
+            "name, or remove control characters from its value"
+        )
 
 
 @lru_cache(REMEMBERED_URLS)

@@ -39,7 +39,7 @@ NO_BODY: Final = re.compile(rb"HTTP/1\.[01] 204[ \r]")
 END_OF_HEAD: Final = b"\r\n\r\n"
 FINAL_STATUS: Final = re.compile(rb"HTTP/1\.[01] ([2-9]\d\d)[ \r]")
 STATUS_BYTES: Final = 13
-"""The number of bytes at the beginning of an answer that end with its status."""
+"""The number of bytes from the beginning of an answer to the end of its status."""
 JUDGED_SECONDS: Final = 2.0
 """The time limit for looking up the receiver's name if a proxy is used. Behind a proxy, name servers often do not
 know the name, or do not answer.
@@ -206,7 +206,7 @@ class Connection(asyncio.Protocol):
 
 
 class Handshake(ssl.SSLObject):
-    """A TLS connection that stores in the attempt that its handshake has begun."""
+    """A TLS connection. When its handshake begins, it sets the phase of the attempt to `Phase.TLS`."""
 
     def do_handshake(self) -> None:
         attempt = ATTEMPT.get(None)

@@ -162,7 +162,7 @@ class Guard:
             return None
         match found.rule:
             case Rule.NEVER:
-                return f"{ip} is {found.says}. wmsd never connects to such an address."
+                return f"{ip} is {found.says}, and wmsd never connects to such an address. Use another address."
             case Rule.BY_NETWORK if not self._is_listed(ip):
                 return f"{ip} is {found.says}; to allow it, add its network to {self.section}.allow_networks."
             case Rule.ONE_BY_ONE if not self._is_listed_itself(ip):
@@ -178,7 +178,7 @@ class Guard:
         if scheme == "https":
             return None
         if scheme != "http" or not self.allow_http:
-            return f"{scheme}: is not allowed. Use https:."
+            return f"URLs that begin with {scheme}: are not allowed. Use a URL that begins with https:."
         if not self._is_listed(ip):
             return (
                 f"http: is not allowed for {ip}. Use https:, or add its network to {self.section}.allow_networks."

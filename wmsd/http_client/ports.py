@@ -34,5 +34,7 @@ def _range(entry: int | str) -> range:
     found = _ENTRY.fullmatch(str(entry))
     first, last = (int(found[1]), int(found[2] or found[1])) if found else (0, 0)
     if not 1 <= first <= last <= HIGHEST:
-        raise ValueError(f'{entry!r}, which is neither a port, such as 8443, nor a range, such as "8000-8999"')
+        raise ValueError(
+            f'{entry!r}, but each entry must be a port, such as 8443, or a range, such as "8000-8999"'
+        )
     return range(first, last + 1)

@@ -143,7 +143,7 @@ def _errors_of_one(name: str, value: str) -> Iterator[str]:
 
 
 def is_own(name: str) -> bool:
-    """Return True if wmsd itself sets this header in each webhook delivery. A user may not set such a header.
+    """Return True if the header is reserved for wmsd. A user may not set a reserved header.
 
     Like many receivers, wmsd treats an underscore in the name as a hyphen.
     """

@@ -29,8 +29,8 @@ Columns = Mapping[str, FieldInfo]
 LIKE: Final = 0.7
 """How similar a mistyped column name must be to a known column, from 0 to 1."""
 MOST_NAMED: Final = 20
-"""The most unknown columns that one error names. wmsd also limits the search for similar known columns to this
-number of names.
+"""The maximum number of unknown columns that one error names. wmsd also searches for a similar known column only
+for this many unknown columns.
 """
 LONGEST_NAMED: Final = 60
 MOST_COLUMNS: Final = 200

@@ -69,9 +69,9 @@ SHARED: Final[Mapping[str, frozenset[int]]] = {
     "windows-1250": _same("windows-1252", "windows-1250"),
     "iso-8859-2": _same("windows-1252", "iso-8859-2"),
 }
-"""For each encoding, the bytes that mean the same character in a Western and in a Central European encoding. The
-Western encoding is always `windows-1252`. For the key `windows-1252`, the Central European encoding is
-`windows-1250`.
+"""For each encoding, the bytes that mean the same character in this encoding and in one of the other region. For
+`windows-1250` and `iso-8859-2` (Central European), the other encoding is `windows-1252`. For `windows-1252`
+(Western), it is `windows-1250`.
 """
 OF_THE_WEST: Final = (
     b"\xa1",

@@ -133,7 +133,9 @@ def preview(
 
 
 def evidence_of(guessed: Guess) -> str | None:
-    """Return a text with the cell that shows the decimal mark, such as `row 2, quantity: 1.5`, or None."""
+    """Return a text with the cell that shows the decimal mark, such as `row 2, quantity: 1.5`. Return None if the
+    mark was not detected.
+    """
     cell = guessed.evidence
     return None if cell is None else f"row {cell.line}, {cell.column}: {short_cell(cell.text)}"
 

@@ -16,8 +16,8 @@ from wmsd.db.sql.staged_rows import make_tables
 
 MOST_LISTED: Final = 20
 LONGEST_CODE: Final = 64
-"""The most characters of a code that is compared. Longer codes are refused anyway, and the Unicode normalisation
-of a very long code could take very long.
+"""The maximum length of a code that is compared, in characters. Longer codes are refused anyway, and the Unicode
+normalisation of a very long code could take very long.
 """
 UNSEEN: Final = ("Cf", "Mn", "Zs")
 """The Unicode categories of characters that are invisible or change the character before them."""
@@ -56,12 +56,14 @@ FIND: Final = f"""
     WHERE NOT EXISTS (SELECT 1 FROM {{table}} AS same WHERE same.code = found.code)
     ORDER BY line, other_line LIMIT :most
 """
-"""Selects the new codes of the file that look like another code, of the file or of an existing record. It reads
-every existing code once.
+"""The SQL that selects the new codes of the file that look like another code. The other code is in the file, or
+belongs to an existing record. The SQL reads every existing code once.
 
-SQLite's `lower` changes ASCII letters only. Therefore `staged_known` has the keys of existing codes with other
-characters. There may be very many similar codes. For each row, the SQL returns at most one similar code of the
-file and one existing code.
+SQLite's `lower` changes ASCII letters only. Therefore `noted` computes the keys of existing codes with characters
+beyond ASCII, and stores the keys in `staged_known`.
+
+Very many codes may look alike. Therefore the SQL returns, for each row, at most one similar code of the file and
+one existing code.
 """
 
 

@@ -76,7 +76,7 @@ OF_TIME: Final = (
 TOO_LONG: Final = (
     "This file took more than {minutes} minutes and was stopped. Nothing was imported: split the file."
 )
-BROKEN_OFF: Final = "The service was stopped in the meantime. Nothing was imported: start again."
+BROKEN_OFF: Final = "The service was stopped in the meantime. Nothing was changed: repeat the import or the undo."
 
 
 class Running(NamedTuple):

@@ -27,7 +27,7 @@ ID: Final = re.compile(r"[0-9A-Za-z_-]{22}", re.ASCII)
 MOST_OF_A_COMPANY: Final = 5
 KEPT_SECONDS: Final = 24 * 3600.0
 LONGEST_SAID: Final = 64 * 1024
-BROKEN_OFF: Final = "The import was interrupted. Nothing was imported: start again."
+BROKEN_OFF: Final = "The import was interrupted. Nothing was changed: repeat the import."
 SAID: Final = "wmsd: "
 """Each error sentence in the output of a failed command begins with this text."""
 TOLD: Final = "rows "

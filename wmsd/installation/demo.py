@@ -126,7 +126,7 @@ def _offer_links(tx: Transaction) -> tuple[tuple[DemoPerson, str], ...]:
 
 
 def _renew_token(tx: Transaction) -> str:
-    """Create a new demo token. Older demo tokens stay valid, but users get no warning before these
+    """Create a new demo token, and return it. Older demo tokens stay valid, but users get no warning before these
     tokens expire.
     """
     token_store.note_renewed(tx, accounts.user_of_email(tx, DEMO_EMAIL).id, TOKEN_NAME)

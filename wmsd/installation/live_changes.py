@@ -126,7 +126,9 @@ class ChangesQuery(Query):
 
 
 class Changes(Model):
-    """The companies that have changed. `many` is true if some changed companies are not in the list."""
+    """The companies that have changed. `position` is the position of the latest change: send it as `after` to get
+    later changes. `many` is true if some changed companies are not in the list.
+    """
 
     position: int
     companies: list[Id]

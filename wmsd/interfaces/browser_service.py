@@ -44,11 +44,11 @@ def add_to(
     commands: Mapping[str, Source],
     closed_last: AsyncExitStack,
 ) -> None:
-    """Add the routes for browsers to `app`. Add the services that these routes need to the installation's
+    """Add the routes for browsers to `app`. The services of these routes are added to the installation's
     dispatcher.
 
-    `closed_last` is closed when the server stops. Register with it the client for sign-on providers, which must
-    then be closed.
+    `closed_last` is closed when the server stops. The function registers the HTTP client for sign-on providers
+    with `closed_last`, so that this client is closed too.
     """
     # requests to sign-on providers pass the same guard as webhook deliveries, but with separate settings
     sign_on = installation.settings.sign_on

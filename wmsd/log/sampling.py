@@ -8,12 +8,13 @@ from wmsd.base.clock import Clock
 REPORT_SECONDS: Final = 10.0
 """The number of seconds between two log lines about requests that were not logged."""
 REFUSED: Final = (5.0, 50)
-"""How many requests are logged if they were refused or have no caller: log lines per second, and log lines in a
-burst.
+"""The limits for log lines about requests that have no valid token or session, or that the rate limit refused
+(429): lines per second, and lines in a burst. `FAILED` has the limits for failures.
 """
 FAILED: Final = (20.0, 20)
-"""How many requests are logged if they failed with a status of 500 or higher, in the form of `REFUSED`. These
-failures are rarer, and their log lines say more.
+"""The limits for log lines about requests that have no valid token or session, and failed with a status of 500 or
+higher: lines per second, and lines in a burst. These failures are rarer than refusals, and their log lines say
+more.
 """
 
 TRACES: Final = (1.0, 10)

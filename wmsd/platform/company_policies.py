@@ -32,7 +32,8 @@ from wmsd.warehouse.stock.schema import StockRules
 class Policy(NamedTuple):
     """A policy: the model with its field, and the functions that read and write the company's own value.
 
-    Values are in millionths. `built_in` is the value if the company has not set one.
+    Values are in millionths. `built_in` is the value if the company has not set one. `is_optional` is True if the
+    command line can remove the company's own value.
     """
 
     model: type[Input]

@@ -52,7 +52,8 @@ class SearchInAll(Model):
 async def search_companies(service: CompanySearchService, query: SearchQuery, caller: Caller) -> dict[str, Any]:
     """Find records in all companies.
 
-    The answer has the records of the caller's companies that have exactly this code, reference or tracking number.
+    The answer has the records with exactly this code, reference or tracking number, from all companies of the
+    caller.
     """
     companies = [
         each
@@ -85,7 +86,9 @@ async def _search(
 
 
 async def _found(service: CompanySearchService, company: Company, text: str, caller: Caller) -> Found | None:
-    """Return the records that the caller may list, or None if the file cannot be read now."""
+    """Search one company for `text`. Return the found records that the caller may list, or None if the company's
+    file or search index cannot be read now.
+    """
     in_force = service.admission.in_force
     permissions = Permissions(caller.role, caller.abilities, in_force, company.modules)
 

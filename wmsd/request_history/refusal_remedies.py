@@ -186,8 +186,8 @@ BY_CODE: Final[Mapping[str, str | Callable[[Question], str]]] = {
         "again. If the error continues, see the page Today."
     ),
     "OUTCOME_UNKNOWN": (
-        "The change may or may not have been made. Check first, or repeat the request with the same "
-        "Idempotency-Key: wmsd then makes the change only once."
+        "The change may or may not have been made. Check whether it was made, or repeat the request "
+        "with the same Idempotency-Key: wmsd then makes the change only once."
     ),
     "STORAGE_FULL": "Delete records that you no longer need, or ask a platform admin for a larger quota.",
 }

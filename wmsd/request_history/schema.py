@@ -33,7 +33,7 @@ class RequestShown(Model):
 
 
 class PartShown(Model):
-    """One request of a batch, or a field of a GraphQL document that failed."""
+    """A request of a batch, refused or not. For a GraphQL document: a field that failed."""
 
     name: str
     status: int

@@ -19,13 +19,13 @@ class Words(NamedTuple):
 
 WORDS: Final[Mapping[str, Words]] = {
     "_notice_changes": Words(
-        "Detect changes", ("Detects changes made on the command line, and files that were moved.")
+        "Detect changes", "Detects changes made on the command line, and files that were moved."
     ),
     "tick": Words("Send webhooks", "Sends the webhook deliveries that are due."),
-    "watch_the_clock": Words("Check the clock", "Detects when the clock of this machine is changed."),
+    "watch_the_clock": Words("Check the clock", "Detects when the server's clock is changed."),
     "keep": Words(
         "Save the time",
-        "Saves the current time. At the next start, wmsd compares it with the clock of this machine.",
+        "Saves the current time. At the next start, wmsd compares the saved time with the server's clock.",
     ),
     "write_token_uses": Words("Last use of tokens", "Saves when and from where each token was last used."),
     "write_session_uses": Words("Last use of sessions", "Saves when each user last used the pages."),
@@ -71,7 +71,9 @@ WORDS: Final[Mapping[str, Words]] = {
 
 @dataclass(slots=True)
 class JobRuns:
-    """A job, and its runs since the start. `seconds` is the duration of the last run."""
+    """A job, and its runs since the start of the server. `every` is the number of seconds between two runs.
+    `seconds` is the duration of the last run.
+    """
 
     title: str
     says: str

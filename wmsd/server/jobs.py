@@ -289,11 +289,11 @@ class Jobs:
                     self._tidied_at[company_id] = now
 
     async def _tidy(self, database: Database, company: Company, is_daily: bool) -> None:
-        """Delete old test receivers, events, idempotency keys and deliveries. Each write deletes only a few, so
-        that requests do not wait.
+        """Delete old test receivers, events, idempotency keys and webhook deliveries. Each write deletes only a
+        few, so that requests do not wait.
 
-        Also switch off subscriptions that have failed for days. Once a day, refresh SQLite's statistics, because
-        SQLite plans queries badly with outdated statistics.
+        Also switch off webhooks that have failed for days. If `is_daily` is True, refresh SQLite's statistics,
+        because SQLite plans queries badly with outdated statistics.
         """
         for some in (end_old_receivers, forget_old_events, forget_old_keys, forget_old_deliveries):
             while await database.write(some, is_quiet=True):  # quiet: deletions make nothing due

@@ -23,7 +23,9 @@ URL_OF_A_CLUSTER: Final = re.compile(r"WMSD(_SERVER|_WEB)?_PORT")
 set by Kubernetes only if the value is a URL such as tcp://10.0.0.7:80.
 """
 LISTENING: Final = re.compile("(port|host|address|bind)$")
-"""Finds the endings of names, such as `port`, that other programs use for what wmsd calls `listen`."""
+"""Finds a word such as `port` at the end of a variable's name. Other programs use these words for the setting that
+wmsd calls `listen`.
+"""
 PROXIES: Final = ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy")
 """The variables that other programs read a proxy from."""
 NEAR: Final = 0.7
@@ -58,9 +60,10 @@ def from_environment(environment: Mapping[str, str] | None) -> tuple[Layer, list
 
 
 def unused_variables(proxy: str, environment: Mapping[str, str] | None = None) -> list[str]:
-    """Return warnings about variables that look like settings, but are not.
+    """Return warnings about environment variables that wmsd ignores: variables that look like settings but are
+    not, and variables that Kubernetes has set.
 
-    `proxy` is the proxy in the settings, or "".
+    `proxy` is the proxy in the settings, or "". If it is "", also warn about proxy variables such as HTTPS_PROXY.
     """
     environment = os.environ if environment is None else environment
     unknown = {name: text for name, text in environment.items() if name.startswith(ENVIRONMENT)}
@@ -106,7 +109,8 @@ def _is_of_a_cluster(name: str, text: str) -> bool:
 def _nearest_variable(name: str) -> str | None:
     """Return the known variable that a user probably meant by the unknown variable `name`, or None.
 
-    The two names are very similar, or the known name ends with `name` without the prefix WMSD_.
+    A known variable fits if it ends with the part of `name` after WMSD_, or if it is very similar to `name`. A
+    word such as `port` at the end of `name` counts as `listen`.
     """
     names = _known()
     ending = LISTENING.sub("listen", name.removeprefix(ENVIRONMENT).lower())

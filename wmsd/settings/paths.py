@@ -18,7 +18,9 @@ from wmsd.settings.sections.fields import TLS
 
 Values = dict[str, dict[str, Any]]
 BESIDE: Final = "-backups"
-"""The end of the name of the default backup folder: the name of the data folder, followed by this text."""
+"""The suffix in the name of the default backup folder. For the data folder `data`, the backup folder is
+`data-backups`.
+"""
 INSIDE: Final = "backups"
 """The name of a demo's default backup folder. It is in the data folder, so that one folder contains all of a
 demo.
@@ -55,7 +57,9 @@ class RelativePath(NamedTuple):
 
 
 def relative_paths(layer: Layer) -> list[RelativePath]:
-    """Return the relative paths that the source sets. Paths in tables, such as a provider's, are left out."""
+    """Return the relative paths that the source sets. Leave out paths in lists of tables, such as the secret file
+    of a sign-on provider.
+    """
     return [
         RelativePath(section, key, value)
         for section, keys in layer.values.items()
@@ -115,9 +119,10 @@ def with_defaults(settings: Settings, values: Values) -> Settings:
 def default_backups(data: Path) -> Path:
     """Return the default folder for backups.
 
-    It is next to the data folder. Its name is the name of the data folder, followed by `BESIDE`. If `data` is a
+    If the data folder contains a folder named `INSIDE`, as in a demo, return this folder. Otherwise return a
+    folder next to the data folder. Its name is the name of the data folder, followed by `BESIDE`. If `data` is a
     link, the folder to which the link leads counts as the data folder. Two data folders never share a backup
-    folder. The backup folder of a demo is inside the data folder.
+    folder.
     """
     inside = data / INSIDE
     if os.path.isdir(inside):  # noqa: PTH112  (a folder that this user may not see counts as missing)

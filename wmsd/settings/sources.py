@@ -111,9 +111,11 @@ class Mistake(NamedTuple):
 
 
 def errors_of_layer(layer: Layer) -> list[Mistake]:
-    """Return the errors in one source.
+    """Return the errors in one source. If the source has unknown sections or settings, return only the errors
+    about these.
 
-    In a file, numbers and texts are different. In the environment and in flags, all values are texts.
+    In a file, a number must not be written as a text, such as "60". In the environment and in flags, all values
+    are texts, so a number may be a text.
     """
     unknown = list(_unknown(layer))
     if unknown:

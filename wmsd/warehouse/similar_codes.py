@@ -47,8 +47,8 @@ def codes_by_key(tx: Transaction, table: str, wanted: set[Key]) -> dict[Key, str
 def keys_of(code: str) -> list[Key]:
     """Return the keys of a code, the most exact key first. Two codes are similar if they have a key in common.
 
-    Signs are ignored, except between two digits: `1-15` is not similar to `11-5`, and `10.5` is not similar to
-    `105`.
+    Upper and lower case are the same. Spaces and punctuation are ignored, except between two digits: `1-15` is not
+    similar to `11-5`, and `10.5` is not similar to `105`.
     """
     folded = composed_text(code).casefold()
     without_signs = "|".join("".join(filter(str.isalnum, part)) for part in BETWEEN_DIGITS.split(folded))

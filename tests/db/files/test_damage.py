@@ -54,7 +54,7 @@ DAMAGES: dict[str, tuple[Damage, str]] = {
     "the header": (overwrite(0, 100), "cannot be used: file is not a database."),
     "the schema": (overwrite(100, 3000), "a backup."),
     "a foreign one": (foreign, " of wmsd. It was not changed. Restore the file from a backup."),
-    "a newer one": (newer, "written by a newer wmsd (schema 999; this program knows up to "),
+    "a newer one": (newer, "written by a newer version of wmsd (schema 999; this version knows schemas up to "),
 }
 COMMANDS = (
     ("serve",),

@@ -10,7 +10,7 @@ from tests.support.command import Home, Server, first_day
 from tests.support.forked import LONGEST, Program
 from tests.support.injected import SYNC, failing
 
-NOTHING_CHANGED = "The server cannot use its disk now; nothing was changed."
+NOTHING_CHANGED = "The server cannot use its disk now; nothing was changed. Tell the platform admin."
 
 
 def article(code: str) -> dict[str, str]:

@@ -65,7 +65,10 @@ def test_a_platform_that_cannot_be_read_is_no_fault_of_a_company(home: Home) -> 
     with first_day(home).serving(env=QUIET) as server:
         with failing(server.process.pid, "pread64", path=home.data / "platform.db"):
             status, body = server.send("POST", "/api/articles", {"code": "A", "name": "A"})
-        assert (status, body["message"]) == (503, "The server cannot read its own data now; nothing was changed.")
+        assert (status, body["message"]) == (
+            503,
+            "The server cannot read its own data now; nothing was changed. Tell the platform admin.",
+        )
         assert post(server, "AFTER") == 201
         told = [line.partition(" error ")[2].strip() for line in server.log.splitlines() if " error " in line]
         assert [line.partition(" request=")[0] for line in told if "platform.db" in line] == [

@@ -45,7 +45,14 @@ async def test_a_walk_goes_on_later_after_the_last_event_that_one_has(shop: Shop
     assert await walked(shop, f"&after={last}") == ["sales_order.created", "stock.updated"]
     assert await walked(shop, f"&after={last}&event=stock.low,stock.updated", per_page=1) == ["stock.updated"]
     answer = await shop.world.call("GET", f"{PATH}?after=nothing", status=422)
-    assert answer.errors == {"after": ["is not the id of an event of the last 90 days"]}
+    assert answer.errors == {
+        "after": [
+            (
+                "is not the id of an event of the last 90 days: correct the id, "
+                "or read all records again and start without `after`"
+            )
+        ]
+    }
 
 
 async def test_a_walk_goes_on_after_a_test_of_a_webhook(shop: Shop) -> None:

@@ -59,7 +59,7 @@ DAMAGE = {
             "a webhook delivery that waits for an earlier one must have an earlier delivery of the same record "
             "that is still to be sent",
             "webhook delivery 3",
-            "an earlier open delivery",
+            "an earlier open webhook delivery",
             "none",
         ),
     ),

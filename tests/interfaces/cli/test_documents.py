@@ -136,7 +136,7 @@ def test_a_purchase_order_is_cancelled_or_closed_short(dock: Tenant) -> None:
         "status": "ANULAT",
         "next": [],
     }
-    sentence = "A purchase order that is CREAT cannot become RECEPTIONAT, only ANULAT."
+    sentence = "A purchase order with the status CREAT cannot become RECEPTIONAT, only ANULAT."
     assert refused(dock, "purchase-order", "status", "B-2", "RECEPTIONAT") == sentence
     receive(dock, 2, status="FINALIZAT")
     assert read(dock, "purchase-order", "status", "B-2", "RECEPTIONAT")["next"] == []
@@ -189,7 +189,7 @@ def test_a_reception_is_posted_with_its_packaging(dock: Tenant) -> None:
     assert codes(dock, "purchase-order", "list", "--status", "PARTIAL") == ["B-2"]
     assert (
         refused(dock, "reception", "status", "RC-000001", "ANULAT")
-        == "A reception that is FINALIZAT cannot change its status any more."
+        == "A reception with the status FINALIZAT cannot change its status any more."
     )
 
 
@@ -234,10 +234,10 @@ def test_a_disposition_is_given_to_the_lines_that_have_none(dock: Tenant) -> Non
         "--disposition is only for the move to FINALIZAT."
     )
     assert refused(dock, *move, "FINALIZAT", "--disposition", "RESTOC") == (
-        "A return that is CREAT cannot become FINALIZAT, only RECEPTIONAT or ANULAT."
+        "A return with the status CREAT cannot become FINALIZAT, only RECEPTIONAT or ANULAT."
     )
     run(dock, *move, "RECEPTIONAT")
-    assert refused(dock, *move, "FINALIZAT") == ("--disposition is needed for 2 lines of this return.")
+    assert refused(dock, *move, "FINALIZAT") == "--disposition is needed for 2 lines of this return."
     run(dock, *move, "FINALIZAT", "--disposition", "RESTOC")
     lines = read(dock, "return", "show", "RT-000001")["lines"]
     assert [line["disposition"] for line in lines] == ["RESTOC", "DISTRUS", "RESTOC"]

@@ -238,10 +238,10 @@ def test_what_cannot_be_is_said(stocked: Tenant) -> None:
     stocked.take("sales-orders", ORDERS)
     place = ("--company", stocked.code)
     assert stocked.home.refusals("sales-order", "status", "A-1", "ANULAT", *place) == [
-        "A sales order that is LIVRAT cannot change its status any more."
+        "A sales order with the status LIVRAT cannot change its status any more."
     ]
     assert stocked.home.refusals("sales-order", "status", "A-2", "LIVRAT", *place) == [
-        "A sales order that is CREAT cannot become LIVRAT, only IN_LUCRU or ANULAT."
+        "A sales order with the status CREAT cannot become LIVRAT, only IN_LUCRU or ANULAT."
     ]
     for command in (["show", "A-9"], ["status", "A-9", "ANULAT"]):
         assert stocked.home.refused("sales-order", *command, *place) == (

@@ -107,8 +107,14 @@ def test_what_is_not_a_site(stocked: Tenant) -> None:
         ),
         (["create", code, "EAST", "--name", ""], "--name must have at least 1 character."),
         (["create", code, "EAST", "--name", "a\tb"], "--name must not contain control characters."),
-        (["rotate", code, "EAST"], f"The company {code} has no site for the warehouse EAST."),
-        (["revoke", code, "EAST"], f"The company {code} has no site for the warehouse EAST."),
+        (
+            ["rotate", code, "EAST"],
+            f"The company {code} has no site for the warehouse EAST. To list all sites: wmsd site list",
+        ),
+        (
+            ["revoke", code, "EAST"],
+            f"The company {code} has no site for the warehouse EAST. To list all sites: wmsd site list",
+        ),
         (["rotate", "NOBODY", "MAIN"], "There is no such company as NOBODY."),
     ):
         assert home.refused("site", *arguments) == sentence

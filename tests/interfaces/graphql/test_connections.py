@@ -152,7 +152,7 @@ async def test_events_after_one_that_is_known(catalogue: Catalogue) -> None:
 # --- cursors of other lists ------------------------------------------------------------------------------------
 
 ELSEWHERE = {"after": [UNKNOWN]}
-NO_CURSOR = {"after": ["is not a cursor of this list"]}
+NO_CURSOR = {"after": ["is not a cursor of this list. Start again without a cursor"]}
 
 
 @EVERY

@@ -30,20 +30,23 @@ def test_it_has_the_columns_and_says_which_are_required(kind: str) -> None:
 @pytest.mark.parametrize(
     ("kind", "row"),
     [
-        ("articles", ["`code`", "text", "yes", "The SKU, unique in the company."]),
+        ("articles", ["`code`", "text", "yes", "The code of the article (SKU), unique in the company."]),
         ("articles", ["`name`", "text", "for a new record", ""]),
         ("articles", ["`client_code`", "the code of the client", "", ""]),
         ("articles", ["`barcodes`", "a list, with `;` between its members", "", ""]),
-        ("articles", ["`track_lot`", "`true` or `false`", "", ""]),
+        (
+            "articles",
+            ["`track_lot`", "`true` or `false`", "", "Each reception of the article must name its lots."],
+        ),
         ("partners", ["`type`", "`CLIENT` `FURNIZOR` `TRANSPORTATOR`", "", ""]),
         ("partners", ["`address.postal_code`", "text", "", ""]),
         ("stock", ["`quantity`", "a number", "yes", ""]),
-        ("sales-orders", ["`requested_date`", "a date", "", ""]),
+        ("purchase-orders", ["`expected_date`", "a date", "", ""]),
         ("sales-orders", ["`line_warehouse_code`", "the code of the warehouse of the line", "", ""]),
         ("receptions", ["`item`", "a whole number", "", ""]),
         (
             "packaging-movements",
-            ["`occurred_at`", "a date and time", "", "The time of the movement. If empty, now."],
+            ["`occurred_at`", "a date and time", "", "Leave empty if the packaging moves now."],
         ),
     ],
 )
@@ -54,6 +57,8 @@ def test_it_says_what_the_cells_hold(kind: str, row: list[str]) -> None:
 async def test_the_form_of_an_import_leads_to_it(shop: Shop) -> None:
     visitor = await signed_in(shop.world)
     form = await visitor.get("/companies/1/imports/new")
-    assert '<a href="/docs/columns">The guide</a> lists the columns of each kind.' in " ".join(form.text.split())
+    assert '<a href="/docs/columns">The guide</a> lists the columns for each kind of record.' in " ".join(
+        form.text.split()
+    )
     seen = await visitor.get("/docs/columns")
     assert (seen.status, "packaging_type_code" in seen.text) == (200, True)

@@ -96,9 +96,9 @@ async def test_a_field_has_its_limits_its_mark_and_its_choices(stranger: Visitor
     text = text_of(await stranger.get(page_of("create_sales_order")))
     assert "lines required array of objects 1 to 1 000 items" in text
     assert (
-        "external_ref string or null The number of this record in another program, such as a web shop. Unique "
-        "in the company. 1 to 64" in text
-    )
+        "external_ref string or null The number of this record in another program, such as a web shop. "
+        "Two records of the same kind cannot have the same number. 1 to 64"
+    ) in text
     assert "one of CREAT , IN_LUCRU , INCARCAT , LIVRAT , ANULAT" in text
     assert "lines[].quantity required" in text
     assert "ship_to.city" in text
@@ -112,7 +112,7 @@ async def test_every_code_is_told_with_what_to_do(stranger: Visitor) -> None:
     seen = await stranger.get("/docs/api/errors")
     found = re.findall(r'<h2 id="(\w+)"><code>(\w+)</code></h2><span class="soft">Status (\d+)</span>', seen.text)
     assert found == [(code.lower(), code, str(status)) for code, status in STATUS_OF_CODE.items()]
-    assert "sign in with more abilities" in text_of(seen), "it is the paragraph of the guide"
+    assert "get a token with more abilities" in text_of(seen), "it is the paragraph of the guide"
     for code in STATUS_OF_CODE:
         example = re.search(rf'id="example-{code.lower()}">(.*?)</code>', seen.text, re.DOTALL)
         assert example

@@ -51,7 +51,8 @@ def record(
         (
             BackupRecord(),
             True,
-            "there is no scheduled backup yet; the server creates the first backup soon after it starts",
+            "there is no scheduled backup yet; the server creates the first backup about a minute after the "
+            "server starts",
         ),
         (record().model_copy(update={"proven": None}), True, "the backup of 03:12 is not verified yet"),
         (

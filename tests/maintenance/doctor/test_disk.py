@@ -91,7 +91,9 @@ def test_a_slow_disk(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     at = situation(data)
     moments = iter(range(0, 1000, 1))
     monkeypatch.setattr("time.perf_counter", lambda: next(moments) * 0.08)
-    assert told(findings_of_speed(at), "disk-slow") == f"The disk of {data} takes 80 ms to confirm a write."
+    assert told(findings_of_speed(at), "disk-slow") == (
+        f"The disk of {data} is slow: it takes 80 ms to confirm a write."
+    )
 
 
 def test_speed_is_measured_without_a_trace_and_not_where_nothing_may_be_written(data: Path) -> None:

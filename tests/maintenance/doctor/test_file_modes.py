@@ -34,7 +34,7 @@ def test_a_file_that_others_may_use_is_told_and_mended(open_data: Path, name: st
     (open_data / name).chmod(bits)
     (finding,) = found(open_data)
     assert finding.kind.name == "open-to-others"
-    assert finding.remedy == f"Allow only the owner: chmod 600 {open_data / name}"
+    assert finding.remedy == f"Give access only to the owner: chmod 600 {open_data / name}"
     assert fix_sentence(finding) == f"Let only the owner read {open_data / name}."
     assert fix_problem(finding) is None
     assert mode(open_data / name) == 0o600
@@ -49,7 +49,7 @@ def test_a_folder_that_others_may_change_is_told_and_mended(open_data: Path, nam
     folder.chmod(bits)
     (finding,) = found(open_data)
     assert finding.kind.name == "folder-open-to-others"
-    assert finding.remedy == f"Allow only the owner: chmod 700 {folder}"
+    assert finding.remedy == f"Give access only to the owner: chmod 700 {folder}"
     assert fix_sentence(finding) == f"Let only the owner use {folder}."
     assert fix_problem(finding) is None
     assert mode(folder) == 0o700
@@ -223,7 +223,7 @@ def test_a_file_of_another_user_is_told_and_given_back(open_data: Path) -> None:
     os.chown(path, 0, 0)
     (finding,) = found(open_data)
     assert finding.sentence == (
-        f"{path} belongs to root, but its folder belongs to nobody, who cannot use the file."
+        f"{path} belongs to the user root, but its folder belongs to the user nobody, who cannot use the file."
     )
     assert fix_problem(finding) is None
     assert (path.stat().st_uid, path.stat().st_gid) == (NOBODY, NOBODY)

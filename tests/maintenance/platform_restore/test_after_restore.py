@@ -250,10 +250,10 @@ def test_what_is_no_entry_changes_nothing(site: Home) -> None:
     [lost, *_] = ids(site, "token-lost")
     [admin] = ids(site, "user-unconfirmed", EMAIL)
     assert "is not in the list" in site.refused("recovery", "confirm", admin, "999")
-    assert "this entry is about something lost, not about an access" in site.refused(
+    assert "this entry is about something lost, not about access" in site.refused(
         "recovery", "confirm", admin, lost
     )
-    assert "this entry is about an access, not about something lost" in site.refused("recovery", "dismiss", admin)
+    assert "this entry is about access, not about something lost" in site.refused("recovery", "dismiss", admin)
     assert "last platform admin" in site.refused("recovery", "end", admin)
     assert "Give the IDs of entries" in site.misunderstood("recovery", "confirm")
     assert open_now(site) == before
@@ -292,4 +292,4 @@ def test_the_same_backup_again_over_an_open_list(site: Home) -> None:
 def test_a_new_installation_has_nothing_to_settle(home: Home) -> None:
     first_day(home)
     assert listed(home) == {"access_unknown_after": None, "lost": [], "access": [], "done": []}
-    assert "There are no open entries" in home.ok("recovery", "list").out + home.ok("recovery", "list").err
+    assert "There is nothing to do" in home.ok("recovery", "list").out + home.ok("recovery", "list").err

@@ -62,8 +62,10 @@ def test_a_command_of_a_newer_wmsd_changes_nothing(installation: Home, tmp_path:
     assert (done.code, done.wrong) == (
         1,
         [
-            f"{installation.data}/platform.db was written by an older wmsd, and only a server can migrate it. "
-            "Nothing was changed. Start `wmsd serve`, which first stores a copy, then try again."
+            (
+                f"{installation.data}/platform.db was written by an older wmsd and was not changed. Start "
+                "`wmsd serve`, which saves a copy and migrates the file; then try again."
+            )
         ],
     )
     examined = installation.run_fresh("doctor", env=of(newer)).err.splitlines()
@@ -86,7 +88,7 @@ def test_a_newer_server_keeps_a_copy_of_each_file(installation: Home, tmp_path: 
     assert not list((installation.data / COPIES).rglob("*.new"))
 
     refused = installation.refused("company", "list")
-    assert "platform.db was written by a newer wmsd" in refused
+    assert "platform.db was written by a newer version of wmsd" in refused
     for file, copy in zip(files(installation), files(installation, COPIES), strict=True):
         copy.replace(file)  # to go back by hand, this is enough
     with installation.serving() as server:
@@ -115,7 +117,7 @@ def test_a_company_whose_file_does_not_suit_is_left_as_it_was(installation: Home
         assert server.get("/api/articles")[0] == 503
         assert server.get("/api/articles", company=2)[0] == 200
         server.stop()
-        assert "its content does not match 9999_newer.sql" in server.log
+        assert "the migration script 9999_newer.sql failed" in server.log
     (installation.data / COPIES / "platform.db").replace(installation.data / "platform.db")
     with installation.serving() as server:
         assert articles(server) == ["KEPT", "BAD"]
@@ -189,11 +191,11 @@ def test_it_goes_back_by_itself(
             newer_wmsd(tmp_path / "1", company=FAILS_WITH_ARTICLES),
             f"1 of 1 companies cannot be served. The first reason is: {installation.data}/companies/1.db "
             "cannot be migrated: "
-            "its content",
+            "the migration script",
         ),
         "the platform's file": (
             newer_wmsd(tmp_path / "2", platform="INSERT INTO companies (id) VALUES (NULL);"),
-            f"{installation.data}/platform.db cannot be migrated: its content does not match",
+            f"{installation.data}/platform.db cannot be migrated: the migration script",
         ),
         "the program": (
             newer_wmsd(tmp_path / "3", patches={"wmsd/interfaces/cli/server/serve.py": REFUSES_TO_SERVE}),

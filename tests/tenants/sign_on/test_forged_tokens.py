@@ -80,8 +80,8 @@ def _own_key(claims: Claims) -> str:
         ({"sub": ""}, "has no valid subject (the claim sub)"),
         ({"sub": "ș"}, "has no valid subject (the claim sub)"),
         ({"sub": "x" * 256}, "has no valid subject (the claim sub)"),
-        ({"exp": "tomorrow"}, "has invalid times"),
-        ({"exp": True}, "has invalid times"),
+        ({"exp": "tomorrow"}, "has a time that is not a number (exp, iat or nbf)"),
+        ({"exp": True}, "has a time that is not a number (exp, iat or nbf)"),
     ],
 )
 async def test_an_id_token_that_says_something_else(scene: Scene, claims: Claims, says: str) -> None:

@@ -298,7 +298,9 @@ async def test_each_of_the_16_moves(full: Store, before: str, after: str) -> Non
 async def test_a_count_without_a_number_is_not_booked(full: Store) -> None:
     await make_count(full)
     answer = await full.world.call("POST", f"{PATH}/1/book", status=409)
-    assert answer.body["message"] == "A count that is CREAT cannot become FINALIZAT, only IN_LUCRU or ANULAT."
+    assert answer.body["message"] == (
+        "A count with the status CREAT cannot become FINALIZAT, only IN_LUCRU or ANULAT."
+    )
 
 
 async def test_booking_again_does_nothing(full: Store) -> None:

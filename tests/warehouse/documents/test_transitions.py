@@ -49,7 +49,7 @@ def test_what_may_not_follow_says_what_may(
     with pytest.raises(Problem) as refused:
         TRANSITIONS.effect(current, requested)
     details = {"current": current, "requested": requested, "allowed": allowed}
-    assert refusal(refused.value) == (409, f"A parcel that is {current} {sentence}.", details)
+    assert refusal(refused.value) == (409, f"A parcel with the status {current} {sentence}.", details)
 
 
 def test_a_move_has_an_effect() -> None:

@@ -153,7 +153,7 @@ async def test_what_changes_at_the_moment_itself_is_not_skipped(depot: Depot) ->
         ),
         ("since=0001-01-01T00:00:00%2B14:00", {"since": ["must be in the years 1 to 9999"]}),
         ("partner=1", {"partner": ["is an unknown field; did you mean partner_id?"]}),
-        ("cursor=x", {"cursor": ["is not a cursor of this list"]}),
+        ("cursor=x", {"cursor": ["is not a cursor of this list. Start again without a cursor"]}),
     ],
 )
 async def test_query_parameters(depot: Depot, path: str, query: str, errors: object) -> None:

@@ -13,7 +13,7 @@ OVER = "is more than the order still allows: you entered 11, and 10 of 10 can st
 OF_ITEMS = {
     "selected_items.0.quantity_um3pl": [OVER],
     "selected_items.1.lot_number": ["is required: the article is tracked by lots"],
-    "selected_items.2.serial_data": ["must have one serial for each unit: 2 arrived, 3 given"],
+    "selected_items.2.serial_data": ["must have one serial for each unit (units arrived: 2, serials given: 3)"],
     "selected_items.2.serial_data.1": ["is in stock already"],
     "selected_items.2.serial_data.2": ["is given twice"],
     "selected_items.3.quantity_um3pl": [
@@ -75,7 +75,9 @@ async def test_of_an_item_of_wrong_form_all_else_is_told(dock: Dock) -> None:
         "selected_items.0.lot_number": ["is required: the article is tracked by lots"],
         "selected_items.1.quantity_um3pl": ["must be greater than 0"],
         "selected_items.1.serial_data.1": ["is given twice"],
-        "selected_items.2.serial_data": ["must have one serial for each unit: 3 arrived, 4 given"],
+        "selected_items.2.serial_data": [
+            "must have one serial for each unit (units arrived: 3, serials given: 4)"
+        ],
         "selected_items.2.serial_data.1": ["must be a string"],
         "selected_items.3.quantity_um3pl": [OVER],
         "selected_items.3.serial_data": ["must be an array"],

@@ -86,11 +86,15 @@ async def test_what_get_shows_can_be_sent_back(dock: Dock) -> None:
         ),
         ({"po_item_id": 3}, "lot_number", "is required: the article is tracked by lots"),
         ({"po_item_id": 3, "lot_number": ""}, "lot_number", "is required: the article is tracked by lots"),
-        ({"po_item_id": 4}, "serial_data", "must have one serial for each unit: 1 arrived, 0 given"),
+        (
+            {"po_item_id": 4},
+            "serial_data",
+            "must have one serial for each unit (units arrived: 1, serials given: 0)",
+        ),
         (
             {"po_item_id": 4, "quantity_um3pl": 1.5, "serial_data": ["S1"]},
             "serial_data",
-            "must have one serial for each unit: 1.5 arrived, 1 given",
+            "must have one serial for each unit (units arrived: 1.5, serials given: 1)",
         ),
         (
             {"po_item_id": 4, "quantity_um3pl": 2, "serial_data": ["S1", "S1"]},
@@ -268,7 +272,10 @@ async def test_an_order_with_receptions_cannot_be_deleted_nor_lose_the_items_tha
     await dock.receive(order, {"po_item_id": first["id"], "quantity_um3pl": 1}, status="CREAT")
     path = f"/api/purchase-orders/{order.id}"
     answer = await dock.world.call("DELETE", path, status=409)
-    assert answer.body["message"] == "This purchase order cannot be deleted: it has reception RC-000001."
+    assert answer.body["message"] == (
+        "This purchase order cannot be deleted, because reception "
+        "RC-000001 refers to it. Cancel the order instead."
+    )
     another = {"id": first["id"], "article_id": 2, "quantity": 10}
     for items in ([second], [another], [second, another]):
         answer = await dock.world.call("PATCH", path, {"items": items}, status=409)

@@ -143,7 +143,7 @@ async def test_another_partner_cannot_bring_back_what_an_order_shipped(shop: Sho
     order = await shop.order(status="LIVRAT")
     answer = await shop.world.call("POST", PATH, body(sales_order_id=order.id, partner_id=2), status=422)
     assert answer.body["code"] == "INVALID_PARTNER"
-    assert answer.errors == {"partner_id": ["is not the partner of SO-000001"]}
+    assert answer.errors == {"partner_id": ["is not the partner of the sales order SO-000001"]}
 
 
 async def test_a_return_stays_a_partners_where_its_order_got_another(shop: Shop) -> None:
@@ -269,7 +269,7 @@ async def test_a_serial_comes_back_once_and_of_the_lot_that_it_left_with(dock: D
     wrong = [{**line, "serials": ["L-1"]}, {**line, "lot_number": "M", "serials": ["L-2"]}]
     answer = await dock.world.call("POST", PATH, body(*wrong, sales_order_id=order.id), status=422)
     assert answer.errors == {
-        "lines.0.serials.0": ["is already in another return of SO-000001"],
+        "lines.0.serials.0": ["is already in another return of the sales order SO-000001"],
         "lines.1.serials.0": ["was not shipped with SO-000001 as part of lot M"],
     }
     right = {**line, "lot_number": "L", "serials": ["L-2"]}
@@ -294,7 +294,11 @@ async def test_what_was_loaded_first_and_then_unloaded_did_not_leave(dock: Dock)
 @pytest.mark.parametrize(
     ("line", "path", "sentence"),
     [
-        ({"quantity": 2, "serials": ["S1"]}, "serials", "must have one serial for each unit: 2 returned, 1 given"),
+        (
+            {"quantity": 2, "serials": ["S1"]},
+            "serials",
+            "must have one serial for each unit (units returned: 2, serials given: 1)",
+        ),
         ({"quantity": 2, "serials": ["S1", "S1"]}, "serials.1", "is given twice"),
         ({"quantity": 1.5}, "quantity", "must be a whole number: the article is tracked by serials"),
     ],

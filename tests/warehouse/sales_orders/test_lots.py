@@ -120,8 +120,12 @@ async def test_named_serials_are_held_and_leave(lots: Dock) -> None:
     [
         ({"serials": ["S1", "S9"]}, "serials.1", "is not available in the warehouse of the line"),
         ({"serials": ["S1", "S3"], "lot_number": "X"}, "serials.1", "does not belong to lot X"),
-        ({"serials": ["S1"]}, "serials", "must have one serial for each unit: 2 ordered, 1 named"),
-        ({"serials": []}, "serials", "must have one serial for each unit: 2 ordered, 0 named"),
+        (
+            {"serials": ["S1"]},
+            "serials",
+            "must have one serial for each unit (units ordered: 2, serials named: 1)",
+        ),
+        ({"serials": []}, "serials", "must have one serial for each unit (units ordered: 2, serials named: 0)"),
         ({"serials": ["S1", "S1"]}, "serials", "contains the same serial twice"),
         ({"serials": ["S1", "S4"]}, "serials.1", "is not available in the warehouse of the line"),
         ({"quantity": 1.5}, "quantity", "must be a whole number: the article is tracked by serials"),

@@ -128,9 +128,10 @@ REFUSED: dict[str, tuple[str, int, dict[str, Any], dict[str, list[str]]]] = {
         {"by": -2},
         {
             "by": [
-                "would remove 2, but only 1 without a lot or serial are in stock; for a larger quantity, name "
-                "the lots "
-                "or serials"
+                (
+                    "would remove 2, but only a quantity of 1 without a lot or serial is in stock; for a "
+                    "larger quantity, name the lots or serials"
+                )
             ]
         },
     ),
@@ -140,9 +141,10 @@ REFUSED: dict[str, tuple[str, int, dict[str, Any], dict[str, list[str]]]] = {
         {"to": 10},
         {
             "to": [
-                "would remove 3.5, but only 1 without a lot or serial are in stock; for a larger quantity, "
-                "name the "
-                "lots or serials"
+                (
+                    "would remove 3.5, but only a quantity of 1 without a lot or serial is in stock; for a "
+                    "larger quantity, name the lots or serials"
+                )
             ]
         },
     ),
@@ -164,8 +166,10 @@ REFUSED: dict[str, tuple[str, int, dict[str, Any], dict[str, list[str]]]] = {
         {"by": -1, "lot_number": "X"},
         {
             "by": [
-                "would remove 1, but only 0 without a serial are in stock; for a larger quantity, name the "
-                "lots or serials"
+                (
+                    "would remove 1, but only a quantity of 0 without a serial is in stock; for a larger "
+                    "quantity, name the lots or serials"
+                )
             ]
         },
     ),
@@ -215,13 +219,13 @@ REFUSED: dict[str, tuple[str, int, dict[str, Any], dict[str, list[str]]]] = {
         "adjust",
         PLAIN,
         {"by": 1, "to": 1},
-        {"by": ["is required if `to` is missing: send either `by` or `to`, not both"]},
+        {"by": ["is required if `to` is missing, and not allowed together with `to`: send only one of them"]},
     ),
     "neither": (
         "adjust",
         PLAIN,
         {},
-        {"by": ["is required if `to` is missing: send either `by` or `to`, not both"]},
+        {"by": ["is required if `to` is missing, and not allowed together with `to`: send only one of them"]},
     ),
     "nothing": ("adjust", PLAIN, {"by": 0}, {"by": ["must not be 0"]}),
     "no reason": ("adjust", PLAIN, {"by": 1, "reason": ""}, {"reason": ["must have at least 1 character"]}),
@@ -249,8 +253,10 @@ REFUSED: dict[str, tuple[str, int, dict[str, Any], dict[str, list[str]]]] = {
         {"quantity": 1},
         {
             "quantity": [
-                "is 1, but only 0 without a lot or serial are in stock and not in quarantine; for a "
-                "larger quantity, name the lots or serials"
+                (
+                    "is 1, but only a quantity of 0 without a lot or serial is in stock and not in "
+                    "quarantine; for a larger quantity, name the lots or serials"
+                )
             ]
         },
     ),

@@ -190,15 +190,18 @@ REFUSED = {
             (
                 2,
                 "quantity",
-                "would remove 4.5, but only 1 without a lot or serial are in stock; for a larger quantity, "
-                "name the "
-                "lots or serials",
+                (
+                    "would remove 4.5, but only a quantity of 1 without a lot or serial is in stock; for a "
+                    "larger quantity, name the lots or serials"
+                ),
             ),
             (
                 3,
                 "quantity",
-                "would remove 1, but only 0 without a lot or serial are in stock; for a larger quantity, name the "
-                "lots or serials",
+                (
+                    "would remove 1, but only a quantity of 0 without a lot or serial is in stock; for a "
+                    "larger quantity, name the lots or serials"
+                ),
             ),
         ],
     ),
@@ -219,7 +222,7 @@ REFUSED = {
             (
                 2,
                 "quantity",
-                ("is less than the quantity in quarantine (1): also enter the new quantity in quarantine"),
+                "is less than the quantity in quarantine (1): also enter the new quantity in quarantine",
             )
         ],
     ),

@@ -100,8 +100,8 @@ async def test_every_order_that_cannot_be_on_it_is_named_at_once(planner: Planne
     refused = await planner.plan(*codes, "SO-000001", status=422, packaging=[{**EUR_4, "order_code": "SO-9"}])
     assert refused.errors == {
         "order_codes.1": ["is on the transport T0, which is not delivered yet"],
-        "order_codes.3": ["is LIVRAT: it cannot be put on a transport any more"],
-        "order_codes.4": ["is ANULAT: it cannot be put on a transport any more"],
+        "order_codes.3": ["is LIVRAT: an order with this status cannot be put on a transport"],
+        "order_codes.4": ["is ANULAT: an order with this status cannot be put on a transport"],
         "order_codes.5": [NOT_HERE],
         "order_codes.6": [NOT_HERE],
         "order_codes.7": ["is given twice"],
@@ -122,7 +122,9 @@ async def test_whose_packaging_it_is_must_be_clear(planner: Planner) -> None:
         "packaging.2.packaging_type_code": ["is not a packaging type of this company"],
     }
     refused = await planner.plan(status=422, packaging=[EUR_4])
-    assert refused.errors == {"packaging": ["needs orders, but this transport has no orders"]}
+    assert refused.errors == {
+        "packaging": ["must be empty if the transport has no orders: add orders, or leave the packaging out"]
+    }
     await planner.plan(*codes, packaging=[FOR_1, FOR_2])
     await planner.move("INCARCAT", MOVED, MOVED, PACKED, PACKED, STOCK)
     assert await planner.packaging() == {("EUR", 1): 4, ("EUR", 2): 3}

@@ -8,7 +8,7 @@ from wmsd.warehouse.transports.rules import ORDER_MOVES, Effect, Requested, Stat
 
 UNLOADED = "T is {}, because it was unloaded: load it again, or leave it out of the transport"
 CANCELLED = "T is ANULAT: leave it out of the transport"
-NOT_READY = "T is {} and not ready to be loaded"
+NOT_READY = "T is {}: give the order the status IN_LUCRU first, or leave it out of the transport"
 
 
 @pytest.mark.parametrize(

@@ -25,8 +25,8 @@ from wmsd.db.engine.worker_threads import WorkerThreads
 Result = TypeVar("Result")
 LARGEST_GROUP = 64
 LARGEST_READ_GROUP = 8
-"""The maximum number of reads in a group. It is smaller than for writes, so that the first results are delivered
-early.
+"""The maximum number of reads in a group. It is lower than the maximum for writes, so that the first results are
+delivered early.
 """
 LONG_SECONDS = 0.02
 MOST_TRIES = 20
@@ -132,8 +132,9 @@ class ConnectionQueue:
         self.run_group = run_group
         self.largest_group = LARGEST_GROUP
         self.gathers = False
-        """If True, the queue starts all work of one iteration of the event loop as one group at its end. Writes in
-        one group share a commit, which is faster.
+        """If True, an idle queue does not start new work immediately. It collects the work that arrives in the
+        current iteration of the event loop, and starts all of it when the iteration ends. Writes in one group
+        share a commit, which is faster.
         """
         self.after_group: Callable[[list[Work]], None] | None = None
         self.before_work: Callable[[sqlite3.Connection], None] | None = None

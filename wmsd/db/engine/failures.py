@@ -47,7 +47,8 @@ CANNOT_BE_READ = (
     "platform admin to run wmsd doctor, which shows the reason and how to restore the company."
 )
 MAY_HAVE_HAPPENED = (
-    "the change may or may not be stored. Check first, or repeat the request with the same Idempotency-Key."
+    "the change may or may not be stored. Check whether it is stored, or repeat the request with the same "
+    "Idempotency-Key."
 )
 
 
@@ -63,9 +64,11 @@ def problem_of_failure(error: Exception) -> Problem | None:
         return unavailable(CANNOT_BE_READ, 60)
     name = _name(error)
     if name.startswith(DISK):
-        return unavailable("The server cannot use its disk now; nothing was changed.", 30)
+        return unavailable("The server cannot use its disk now; nothing was changed. Tell the platform admin.", 30)
     if name.startswith(BUSY):
-        return unavailable("Another program is writing to this company's data; nothing was changed.")
+        return unavailable(
+            "Another program is writing to this company's data; nothing was changed. Try again in a few seconds."
+        )
     if name.startswith(DAMAGED):
         return unavailable(CANNOT_BE_READ, 60)
     if name.startswith(TOO_BIG):

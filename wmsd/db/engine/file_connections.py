@@ -127,7 +127,7 @@ class FileConnections:
     @property
     def is_writing(self) -> bool:
         """True if the current group of writes has been running for so long that quick work should not wait for it.
-        This includes a writer that is being closed.
+        This is also True if the group runs on a writer that is being closed.
 
         Any thread may read this property.
         """

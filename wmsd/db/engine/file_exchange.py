@@ -1,7 +1,7 @@
 """Detects whether another program has replaced the database file to which a write-ahead log belongs.
 
-Example: a person copies an old version over the file, and the log began with exactly this old content. SQLite
-accepts such a log. It replays the log, which silently undoes the copying.
+Example: a person copies an old version over the file, namely the version that the file had when the log began.
+SQLite accepts such a log. It replays the log, which silently undoes the copying.
 
 To detect this, the first transaction of a log records the identity of its database file. From then on, wmsd writes
 to this file only by copying pages from the log. So if the file has changed but contains no page of the log,

@@ -52,8 +52,8 @@ CROWD: Final = 8
 PATIENCE_SECONDS: Final = 0.02
 """How long a read waits for the writer's connection. After that, the reader opens a separate connection."""
 OFTEN: Final = 8
-"""The number of waits for the writer's connection after which reads no longer wait. The reader then opens a
-separate connection immediately.
+"""After this many waits for the writer's connection, reads no longer wait for it. The reader then opens a separate
+connection immediately.
 """
 SHORTAGE_SECONDS: Final = 2.0
 """How long a read waits for the writer's connection after the reader has failed to open a separate connection."""
@@ -213,10 +213,12 @@ class InlineReader:
                 settle_work(work)
 
     def _conclude(self, work: Work) -> None:
-        """Pass the result to the waiting caller. If the read was interrupted or not started, run it again.
+        """Pass the result of a finished read to the waiting caller. Run a read later if it was interrupted or
+        could not start:
 
-        If the read did not start because this turn had no time left, it runs in the next turn. A thread runs it in
-        these cases: many such reads remain, the read was interrupted, or this turn is waiting for the disk.
+        - If this turn had no time left, the read runs in the next turn. If many such reads remain, a thread runs
+          it.
+        - If the read was interrupted, or if this turn is waiting for the disk, a thread runs the read.
         """
         if isinstance(work.error, NextTurn) and self._unbegun < CROWD:
             work.error = None

@@ -16,8 +16,8 @@ class ReadTurn:
     files share this object.
 
     While turns are short, a read waits for the next turn, and shares a snapshot with other reads of its file.
-    While turns are long, a read runs immediately. The immediate reads of one turn have a time limit together. So a
-    task that reads many files does not block other tasks.
+    While turns are long, a read runs immediately. One time limit applies to all immediate reads of a turn
+    together. Therefore a task that reads many files does not block other tasks.
     """
 
     def __init__(self) -> None:

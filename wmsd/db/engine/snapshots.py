@@ -34,7 +34,7 @@ class Extent(NamedTuple):
     replace those of the file.
 
     If `log_bytes` is 0, the snapshot needs no log. `name_page` is the number of the page that contains the name of
-    the log, or 0 if there is no such page.
+    the log (see `write_ahead_log.py`), or 0 if there is no such page.
     """
 
     file: Identity
@@ -66,8 +66,9 @@ class Snapshot:
     def copy_without(self, path: Path, statements: Iterable[str]) -> None:
         """Write a copy of the snapshot to `path`, but first delete some data from the copy with `statements`.
 
-        The statements run on a copy in memory, so the written file contains no trace of the deleted data. The file
-        gets a new log name. Raise the same errors as `read`. Raise StorageError if `path` cannot be written.
+        The statements run on a copy in memory, so the written file contains no trace of the deleted data. The log
+        name in the written file is new, so no existing write-ahead log belongs to this file (see
+        `write_ahead_log.py`). Raise the same errors as `read`. Raise StorageError if `path` cannot be written.
         """
         with closing(sqlite3.connect(":memory:", isolation_level=None)) as memory:
             with self._held() as connection:

@@ -189,12 +189,12 @@ def log_of(path: Path) -> Path:
 
 
 def log_bytes(path: Path) -> int:
-    """Return the bytes of a file's write-ahead log, or 0 if there is no such log."""
+    """Return the size in bytes of a file's write-ahead log, or 0 if there is no such log."""
     return file_bytes(log_of(path))
 
 
 def file_bytes(path: Path) -> int:
-    """Return the bytes of a file without its write-ahead log, or 0 if the file is missing."""
+    """Return the size in bytes of a file without its write-ahead log, or 0 if the file is missing."""
     try:
         return path.stat().st_size
     except OSError:

@@ -1,8 +1,8 @@
 """Reads a snapshot as the bytes of one file. The pages in the write-ahead log replace those in the database file.
 
-A database file contains the name of its log. These bytes have a new log name instead. So if someone later puts a
-copy with these bytes in the place of the database file, its log name differs from the name of the log there. wmsd
-then does not apply this log to the copy (see `write_ahead_log.py`).
+A database file contains the name of its log. These bytes have a new log name instead. Someone may later replace
+the database file with a copy of these bytes, and leave the old log next to it. The copy then contains another log
+name than the old log, so wmsd does not apply the old log to the copy (see `write_ahead_log.py`).
 """
 
 import os

@@ -210,7 +210,7 @@ def lone_transaction(connection: sqlite3.Connection, who: Actor = PROGRAM) -> Tr
 def snapshot(connection: sqlite3.Connection) -> Iterator[Transaction]:
     """Yield a read-only transaction. All its reads see the same snapshot of the file.
 
-    The connection is closed at the end. Raise sqlite3.Error if that fails.
+    The connection is closed at the end. Raise sqlite3.Error if the transaction cannot begin.
     """
     with closing(connection):
         connection.execute("PRAGMA query_only = ON")

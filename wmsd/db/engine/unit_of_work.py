@@ -184,8 +184,8 @@ def read_unit(tx: Transaction, work: Work) -> None:
 def read_unit_in_time(under_way: RunningRead) -> Callable[[Transaction, Work], None]:
     """Return a function that runs a read as `read_unit` does, but within the read's time limit.
 
-    After the time limit, the read fails with OutOfTime. `under_way` is told which read is running, so that another
-    thread can interrupt it.
+    After the time limit, the read fails with OutOfTime. The function records in `under_way` which read is running,
+    so that another thread can interrupt the read.
     """
 
     def run(tx: Transaction, work: Work) -> None:

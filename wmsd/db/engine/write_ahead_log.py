@@ -27,9 +27,11 @@ MOST_FRAMES: Final = 1000
 """When the log has this many pages, they are copied into the file. This number is also SQLite's default."""
 LOOK: Final = "PRAGMA wal_checkpoint(NOOP)"
 WRITE_BACK: Final = "PRAGMA wal_checkpoint(PASSIVE)"
-"""`LOOK` and `WRITE_BACK` return three values. The first says whether another connection has prevented the
-copying. The second is the number of pages in the log. The third says how many of these pages were copied into the
-file.
+"""`WRITE_BACK` copies pages of the log into the file. `LOOK` copies nothing, and only reports the state of the
+log.
+
+Both return three values. The first says whether another connection has prevented the copying. The second is the
+number of pages in the log. The third says how many of these pages were copied into the file.
 """
 BEGIN_ANEW: Final = """
     UPDATE log SET
@@ -132,10 +134,11 @@ def _checked_name(path: Path, read: Path) -> int | None:
 
 
 def _check_rows(path: Path, name: int) -> None:
-    """Check that the write-ahead log fits the file. To do this, compare the versions of the row of the table `log`
-    in it with `name`, the log name that is stored in the file itself.
+    """Check that the write-ahead log fits the file. `name` is the log name that is stored in the file itself.
 
-    Raise WrongLog if the log does not fit, and OSError if the rows cannot be read.
+    The write-ahead log may contain several versions of the row of the table `log`. This function compares the
+    names in these versions with `name`. Raise WrongLog if the log does not fit, and OSError if the rows cannot be
+    read.
     """
     rows = rows_of_log(path)
     if not rows or any(row.id == name for row in rows):

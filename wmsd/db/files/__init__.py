@@ -1,1 +1,1 @@
-"""The files of all companies: which are open, whether they are whole, read-only copies."""
+"""The files of all companies: their opening, checks for damage, and read-only copies."""

@@ -1,8 +1,8 @@
 """The file of one company. wmsd checks the file before its first use. If the check fails, wmsd does not change the
 file.
 
-Slow work runs on a thread, such as waiting for a file that another program has locked. Only requests for this
-company wait for it.
+Slow work, such as waiting for a file that another program has locked, runs on a thread. Only requests for this
+company wait for this work.
 """
 
 import asyncio
@@ -243,8 +243,13 @@ class CompanyFile:
         """Check the file, and migrate it to this program's schema. Store the error if that fails. Any thread may
         call this. If `alone` is True, no other process can open the file during the check.
 
-        Return whether the file can be used, and its open connection or None. The connection is only returned for a
-        `database`, and only if the file had no write-ahead log and did not change during the check.
+        Return whether the file can be used, and its open connection or None. The connection is returned only if
+        all of these are true:
+
+        - `database` is not None.
+        - The file had no write-ahead log.
+        - The file did not change during the check.
+        - The file is not older than its stored high-water mark.
         """
         found = identity(self.path)
         if self._missed not in (None, found) or (self._overwritten is not None and found == self._overwritten):

@@ -82,11 +82,14 @@ def mark_of(path: Path) -> HighWaterMark | None:
 def opened_without_writing(
     path: Path, kind: FileKind, owner: Owner | None = None
 ) -> AbstractContextManager[Transaction]:
-    """Open a snapshot of a file that no server has open. Do not write to the file or its folder.
+    """Open a snapshot of a file that no server has open. Do not write to the file or its folder. If the file has
+    an older schema or a write-ahead log, open a copy, and migrate only the copy.
 
-    If the file has an older schema, migrate a copy. There is one exception: if another program has the file open,
-    SQLite opens the file as usual, and writes locks and files next to it. Raise the errors of `opened_to_examine`.
-    Also raise StorageError if there is no space for a copy.
+    There is one exception: if another program has the file open, SQLite opens the file as usual, and writes locks
+    and files next to it. The file is not migrated.
+
+    Raise the errors of `opened_to_examine`. Also raise StorageError if there is no space for a copy, or if a file
+    that another program has open needs a migration.
     """
     if _is_used(path):
         return opened_to_examine(path, kind, owner, only_by_a_server)

@@ -73,8 +73,8 @@ def only_by_a_server(path: Path) -> None:
     Only a server migrates this file, because a server first saves a copy.
     """
     raise StorageError(
-        f"{path} was written by an older wmsd, and only a server can migrate it. Nothing was changed. Start "
-        "`wmsd serve`, which first stores a copy, then try again."
+        f"{path} was written by an older wmsd and was not changed. Start `wmsd serve`, which saves a "
+        "copy and migrates the file; then try again."
     )
 
 
@@ -217,8 +217,9 @@ def _run_scripts(connection: sqlite3.Connection, path: Path, kind: FileKind, own
             if is_damage(error) or is_delay(error) or is_of_disk(error):
                 raise
             raise StorageError(
-                f"{path} cannot be migrated: its content does not match {script.name} ({error}). The file was "
-                "not changed. Continue with the previous version of wmsd, and report this error."
+                f"{path} cannot be migrated: the migration script {script.name} failed ({error}). The "
+                "file was not changed. Continue with the previous version of wmsd, and report this "
+                "error."
             ) from error
     connection.execute(f"PRAGMA user_version = {len(kind.scripts())}")
     if owner is not None:
@@ -350,8 +351,8 @@ def _check_kind(connection: sqlite3.Connection, path: Path, kind: FileKind) -> N
     known = len(kind.scripts())
     if version > known:
         raise StorageError(
-            f"{path} was written by a newer wmsd (schema {version}; this program knows up to {known}). It "
-            "was not changed. Start the newer program."
+            f"{path} was written by a newer version of wmsd (schema {version}; this version knows "
+            f"schemas up to {known}) and was not changed. Start the newer version."
         )
     if found := foreign_parts(connection, kind, are_own_indexes_fine=True):
         raise ForeignSchema(path, found)

@@ -20,8 +20,9 @@ HISTORIES: Final = frozenset({"events", "stock_movements", "packaging_movements"
 class Epoch(NamedTuple):
     """An epoch of the history.
 
-    `kept_up_to` is a time in the previous epoch: the history before it is complete. What was written after it in
-    the previous epoch is lost.
+    `kept_up_to` is a time in the previous epoch. The history up to this time is complete. Everything that was
+    written later in the previous epoch is lost. `began_at` and `kept_up_to` are None for the first epoch, which
+    begins when the company is created.
     """
 
     number: int

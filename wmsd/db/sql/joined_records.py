@@ -12,7 +12,7 @@ from wmsd.base.problems import Problem
 from wmsd.contract.results import Records
 from wmsd.db.engine.transaction import Transaction
 
-TOO_LARGE: Final = "The records are too large for one answer."
+TOO_LARGE: Final = "The records are too large for one answer. Request fewer records."
 LARGEST_PAGE: Final = 4_000_000
 """The maximum size of a page in bytes."""
 STATEMENTS: Final = 256

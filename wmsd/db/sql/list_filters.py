@@ -1,6 +1,4 @@
-"""Totals and filters of lists that need more than the columns of the list's table. They use stored counts, dates,
-and rows of other tables.
-"""
+"""Declarations for lists: totals from stored counts, filters by date, and filters by rows of other tables."""
 
 from collections.abc import Mapping
 from typing import NamedTuple

@@ -273,8 +273,8 @@ class Listing:
         return self.dates is not None and self.sort.removeprefix("+") == self.dates.column
 
     def _in_order(self, key: str, place: str) -> str:
-        """Return the terms of ORDER BY: `key`, and in a list by date also `place`, the SQL of the record's
-        position. Records without a date come last.
+        """Return the terms of ORDER BY. The first term is `key`. A list that is sorted by date also has the term
+        `place`, which is the SQL of the record's position. In such a list, records without a date come last.
         """
         if not self._is_by_date:
             return key + self.direction

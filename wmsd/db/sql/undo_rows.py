@@ -131,8 +131,9 @@ def restore(tx: Transaction, of: CreatedRows, moment: str = ":now") -> int:
     """Restore the earlier values of the rows that the import changed, and give these rows new positions in the
     change sequence.
 
-    A row's new position is `:before` plus `place`, the row's number among the restored rows. `moment` is an SQL
-    expression for `updated_at`, which may use both. Return `before`, or 0 if the table has no positions.
+    The new positions follow the position `before`. The new position of a row is `before` plus `place`, the row's
+    number among the restored rows. Return `before`, or 0 if the table has no positions. `moment` is an SQL
+    expression for `updated_at`, in which `:before` and `place` may occur.
     """
     names = _columns(tx, of.table)
     values = [f"{name} = image ->> '$.{name}'" for name in names if name not in ("id", "change_seq", "updated_at")]

@@ -77,7 +77,9 @@ class Costs:
         self._noted: dict[tuple[int, int], Noted] = {}
 
     def note(self, company_id: int, user_id: int, seconds: float, sent: int, status: int) -> None:
-        """Count a request of a company and a user. An id of 0 means that the request has none.
+        """Count a request of a company and a user. An id of 0 means that the request has none. `seconds` is the
+        time that the request used on the event loop. `sent` is the size in bytes of the body that the client sent,
+        or 0 for a read. `status` is the status of the answer.
 
         The cost is charged later, together with the costs of further requests, because this method runs for each
         request.

@@ -29,7 +29,8 @@ class Held(NamedTuple):
     companies: int = 0
 
     def share_of(self, company: Company, disk: Disk) -> Bound | None:
-        """Return how much the company may store while the companies share the disk.
+        """Return the company's share of the disk in bytes, as a `Bound`. The company may store this much while the
+        companies share the disk.
 
         Return None if no share applies: the company has a quota, or wmsd has not yet counted the sizes of the
         files.

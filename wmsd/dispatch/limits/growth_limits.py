@@ -1,6 +1,6 @@
 """Refuses writes when a company's quota, its share of the disk or the disk is nearly used up.
 
-Each write is of one kind: it adds data, changes existing data ("moves"), or frees space. wmsd refuses additions
+Each write is of one kind: it adds data, changes existing data "moves", or frees space. wmsd refuses additions
 first and moves later. So users can still finish open documents and delete records, and admins can lock out a user
 who fills the disk. Writes to `platform.db` and deletions may use the emergency space reserve. This is a file that
 wmsd deletes when it needs the space (`data_folder/folder.py`).
@@ -130,8 +130,8 @@ class Storage:
             self._told.over(self._disk)
 
     def _bound(self, company: Company, disk: Disk) -> Bound | None:
-        """Return how much the company may store now: its quota, or its share of the disk. Return None if there is
-        no limit.
+        """Return the limit in bytes for what the company may store now, as a `Bound`. The limit is the company's
+        quota or its share of the disk, whichever is smaller. Return None if there is no limit.
         """
         share = self.held.share_of(company, disk) if disk.is_shared else None
         bounds = [each for each in (self.quota_of(company), share) if each is not None]

@@ -46,7 +46,7 @@ BOUNDS: Final[Mapping[WorkKind, Bound]] = {
     "stream": Bound("open pages", 1000, {"person": 24}),
 }
 MOST_WAITING_OF_ONE: Final = 8
-"""The maximum number of waiting requests of one payer."""
+"""The maximum number of waiting requests of one payer: a company, a person or an address."""
 
 
 @dataclass(slots=True)

@@ -35,7 +35,16 @@ def list_events(tx: Transaction, query: EventQuery, position: int) -> CursorPage
         if known is None:
             if (cut := store.cut_of(tx, query.after)) is not None:
                 raise PlaceGone("after", cut, cut.last)
-            raise invalid({"after": ["is not the id of an event of the last 90 days"]})
+            raise invalid(
+                {
+                    "after": [
+                        (
+                            "is not the id of an event of the last 90 days: correct the id, or "
+                            "read all records again and start without `after`"
+                        )
+                    ]
+                }
+            )
         position = known
     return store.after(tx, query, position)
 

@@ -30,8 +30,8 @@ LISTING: Final = Listing(
 def after(tx: Transaction, query: EventQuery, position: int) -> CursorPage:
     """Return the events after the position, in the order in which they were committed.
 
-    The end position of the last page is the end of the log, even if the last events do not match the filters.
-    These events may be deleted before the client continues. The client then gets no error about missing events.
+    The end position of the last page is the end of the log, even if the last events do not match the filters. A
+    client that continues there therefore gets no error if wmsd has deleted these last events in the meantime.
     """
     values = query.filters()
     if (since := values.pop("since", None)) is not None:
@@ -85,7 +85,8 @@ FIRST_SINCE: Final = """
     FROM events INDEXED BY events_by_time WHERE occurred_at >= ?
 """
 """The SQL of the lowest sequence among the events since a time. The earliest of these events may have a higher
-sequence, because the clock may have been set back.
+sequence, because the clock may have been set back. If there are no such events, the result is the sequence that
+the next event gets.
 """
 
 
@@ -137,10 +138,10 @@ def event_counts(tx: Transaction, month: str | None = None) -> dict[str, dict[st
 
 
 def cut_of(tx: Transaction, event_id: str) -> Cut | None:
-    """Return the cut that has removed the event with this id, or None. A restore cuts the history: it removes the
-    events after the backup.
+    """Return the cut that has removed the event with this id, or None if no cut has removed the event. A restore
+    cuts the history: it removes the events after the backup.
 
-    The id begins with the event's time, which shows which cut removed the event.
+    The id begins with the event's time. This time shows which cut removed the event.
     """
     try:
         moment = timestamps.from_microseconds(int(event_id[:TIME_DIGITS], 16) * 1000)

@@ -35,8 +35,8 @@ writing = partial(operation, tag="Webhooks", module="webhooks", ability="webhook
 
 
 def _changes_errors(tx: Transaction, sent: Sent, named: Mapping[str, Any]) -> Iterator[FieldError]:
-    """Yield the errors of the URL and of the credentials in `sent`. This is for a body that also has format
-    errors.
+    """Yield the errors of the URL and of the credentials in `sent`. wmsd calls this function for a body that also
+    has format errors, so that the answer names all errors.
 
     `named` has the `id` of the subscription to change, and is empty for a new subscription.
     """

@@ -8,7 +8,7 @@ DELIVERY: Final = "webhook delivery {delivery}"
 SUBSCRIPTION: Final = "webhook subscription {subscription}"
 DELIVERIES: Final = "webhook deliveries that are {status}"
 DELIVERIES_OF_SUBSCRIPTION: Final = "webhook subscription {subscription}, deliveries that are {status}"
-OPEN_BEFORE, NONE = "an earlier open delivery", "none"
+OPEN_BEFORE, NONE = "an earlier open webhook delivery", "none"
 IS_SEAM: Final = """EXISTS (
     SELECT 1 FROM seams
     WHERE numbers = 'webhook_subscriptions/' || {subscription} AND last = {last} AND next = {next}

@@ -15,8 +15,8 @@ SKIP: Final = """
 COPIED: Final = "the company is a copy; only the original company sends this delivery"
 
 Credentials = list[list[str | int | None]]
-"""A tuple for each subscription: its id, its credentials as JSON, and its previous secret. The previous secret may
-be None.
+"""A list of three values for each subscription: its id, its credentials as JSON text, and its previous secret or
+None. The credentials and the secret are in clear text.
 """
 
 

@@ -51,8 +51,11 @@ def _sweep(tx: Transaction) -> int:
 
 
 def _forget(tx: Transaction) -> int:
-    """Delete old deliveries. Stop at the first delivery that must stay: all deliveries after it stay too, as in
-    `db.sql.retention.forget_old`.
+    """Delete old deliveries, a limited number per call. Return how many were deleted.
+
+    The deletion stops at the first delivery that is not old. All deliveries after it stay, as in
+    `db.sql.retention.forget_old`. In each subscription, the first open delivery and all deliveries after it stay
+    too.
     """
     recent = timestamps.to_text(tx.now - KEPT), timestamps.to_text(tx.now + A_CLOCK_GONE_WRONG)
     first_kept = tx.value(FIRST_KEPT, recent)

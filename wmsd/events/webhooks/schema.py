@@ -44,7 +44,7 @@ def each_once(names: list[str]) -> list[str]:
     if len(set(names)) != len(names):
         raise validation_error("must not list an event twice")
     if EVERY_EVENT in names and len(names) > 1:
-        raise validation_error(f"must be {EVERY_EVENT} alone, or a list of event names")
+        raise validation_error(f"must contain only {EVERY_EVENT}, or only event names")
     return names
 
 
@@ -90,9 +90,9 @@ class SubscriptionFields(Input):
             min_length=1,
             max_length=LONGEST_URL,
             description=(
-                "The https address of the program that receives the events, without user name and password. "
-                "Before you use an address in a private network, a platform admin must allow it in "
-                "webhooks.allow_networks and webhooks.allow_ports."
+                "The https address of the program that receives the events, without user name and "
+                "password. For an address in a private network, a platform admin must first allow its "
+                "network and port (settings webhooks.allow_networks and webhooks.allow_ports)."
             ),
         ),
     ]
@@ -101,30 +101,45 @@ class SubscriptionFields(Input):
         Field(
             min_length=1,
             max_length=100,
-            description=("The events to send: names of events, or only `*` for all events."),
+            description="The events to send, or only `*` for all events.",
         ),
         AfterValidator(each_once),
     ]
-    auth_type: AuthType = "hmac"
+    auth_type: Annotated[
+        AuthType,
+        Field(
+            description=(
+                "How the receiver recognizes requests of wmsd. hmac is the safest: wmsd signs each request. "
+                "bearer sends a token, basic a user name and a password, custom your own headers."
+            )
+        ),
+    ] = "hmac"
     active: Annotated[
         bool,
         Field(
             description=(
-                "Switch off to pause sending. wmsd sends waiting deliveries after the pause, but never the "
-                "events of the pause."
+                "Switch off to pause the webhook. After the pause, wmsd sends the deliveries that "
+                "waited before, but never events that happened during the pause."
             )
         ),
     ] = True
     secret: Annotated[
         Secret | None,
         Field(
-            description="For hmac: the key for the signatures, of at least 32 random characters. It is never "
-            "shown again."
+            description=(
+                "For hmac: the key for signatures. Use at least 32 random characters. wmsd "
+                "never shows the key again."
+            )
         ),
     ] = None
     token: Annotated[
         Credential | None,
-        Field(description="For bearer: sent as `Authorization: Bearer …`. It is never shown again."),
+        Field(
+            description=(
+                "For bearer: wmsd sends the token in the header `Authorization: Bearer …`, "
+                "and never shows the token again."
+            )
+        ),
     ] = None
     username: Annotated[
         UserName | None, Field(description="For basic: the user name. It is never shown again.")
@@ -134,7 +149,7 @@ class SubscriptionFields(Input):
     ] = None
     headers: Annotated[
         CustomHeaders | None,
-        Field(description="For custom: the headers to send, by name. Their values are never shown again."),
+        Field(description="For custom: the headers to send. wmsd never shows their values again."),
     ] = None
 
 

@@ -1,7 +1,7 @@
 """The headers of a delivery (specification, section 6; decisions, section 6; standardwebhooks.com).
 
-Test receivers check signatures with the code that the guide recommends to integrators. A test checks that both are
-the same.
+Test receivers check signatures with the code that the guide recommends to integrators. A test compares this code
+with the code in the guide.
 """
 
 import base64

@@ -155,7 +155,10 @@ def rotate(
     previous_secret: str,
     expires_at: str,
 ) -> None:
-    """Replace the secret. `credentials` and `previous_secret` are sealed."""
+    """Replace the secret. `credentials` and `previous_secret` are sealed. `has_short_secret` is True if the new
+    secret is shorter than recommended. `expires_at` is the time until which deliveries are also signed with the
+    previous secret.
+    """
     tx.execute(
         ROTATE,
         {
@@ -193,8 +196,10 @@ NOTE_AUDITED: Final = "UPDATE webhook_subscriptions SET is_switch_off_audited = 
 
 
 class SwitchedOff(NamedTuple):
-    """A subscription that wmsd has switched off because of failures. Test receivers are not included, because they
-    only simulate a failing receiver.
+    """A subscription that wmsd has switched off because of failures. `is_audited` is 1 if the audit already has an
+    entry about this, and 0 otherwise.
+
+    Test receivers are not included, because they only simulate a failing receiver.
     """
 
     id: int

@@ -1,8 +1,8 @@
 """The first steps of the one-file program.
 
-The program locks its temporary folder. It also asks the system for a SIGTERM when its parent process ends, because
-the parent then removes the folder. As soon as a server answers requests, the program no longer needs the folder
-(`settle_temporary_folder`). Every command imports this module at its start.
+The program locks its temporary folder. It also asks the system for a SIGTERM when its parent process ends. So the
+program does not outlive the process that removes the folder. As soon as a server answers requests, the program no
+longer needs the folder (`settle_temporary_folder`). Every command imports this module at its start.
 """
 
 import asyncio

@@ -43,10 +43,11 @@ def check_systemctl() -> None:
 
 
 def check_systemd(offline: bool) -> None:
-    """Raise ServiceError if systemd is not running, because a service cannot be started without it.
+    """Raise ServiceError if systemd is not installed or not running, because a service cannot be started without
+    it.
 
-    If `offline` is True, the service is only prepared for a later boot. Instead, raise ServiceError if systemd is
-    running.
+    If `offline` is True, the service is only prepared for a later boot. In this case, raise ServiceError if
+    systemd is not installed, or if it is already running.
     """
     check_systemctl()
     if systemd_runs():

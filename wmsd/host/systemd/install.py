@@ -166,8 +166,8 @@ def enable() -> str:
 
 
 def activate(has_changed: bool) -> str:
-    """Start the service now and at each boot, and return a sentence for the user. Raise ServiceError if systemctl
-    fails.
+    """Start the service now and at each boot, and return a sentence for the user. If `has_changed` is True, the
+    installation has changed something, so a running service is restarted. Raise ServiceError if systemctl fails.
     """
     commands.run("systemctl", "daemon-reload")
     commands.run("systemctl", "enable", NAME)

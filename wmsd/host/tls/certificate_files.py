@@ -11,7 +11,7 @@ from wmsd.settings.sections.server import Server
 UNREADABLE: Final = "{path} cannot be read: {reason}."
 OTHER_KEY: Final = "The private key in {key} does not belong to the certificate in {certificate}."
 KEY_WITH_PASSWORD: Final = (
-    "The private key in {key} has a password, which wmsd cannot enter at its start: remove the "
+    "The private key in {key} has a password, which wmsd cannot enter when it starts: remove the "
     "password (openssl pkey)."
 )
 NO_KEY: Final = (

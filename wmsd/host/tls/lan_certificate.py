@@ -1,8 +1,8 @@
 """The authority and the certificate of an installation, in `data/tls/`.
 
 wmsd creates a new certificate when there is none, when it ends soon, or when the machine's names or addresses
-change. It creates a new authority only when there is none, or when the authority ends soon, because people have
-installed it. Backups contain no authority and no certificate.
+change. wmsd creates a new authority only when there is none or when the authority ends soon, because people must
+install each new authority. Backups contain no authority and no certificate.
 """
 
 import logging
@@ -46,7 +46,7 @@ def certificate_for(data: Path, machine: MachineNames, now: datetime) -> Path:
             shown = ", ".join(str(each.value) for each in alternative_names(authority.certificate, machine))
             until = f"{made.certificate.not_valid_after_utc:%Y-%m-%d}"
             LOG.info(
-                ("created a new certificate, because %s: the new certificate is for %s, and valid until %s"),
+                "created a new certificate, because %s: the new certificate is for %s, and valid until %s",
                 why,
                 shown,
                 until,
@@ -93,10 +93,11 @@ def _why_renew(served: Signed | None, authority: Signed, machine: MachineNames, 
 
 
 def _read(path: Path, key: Path | None = None) -> Signed | None:
-    """Return a certificate and its key, which may be in the same file. The caller creates a new certificate if
-    this function returns None.
+    """Return the certificate in the file `path`, with its key from the file `key`. If `key` is None, the key is in
+    `path` too.
 
-    Return None if a file is missing or cut off, or if certificate and key do not match.
+    Return None if a file is missing or cut off, or if certificate and key do not match. The caller then creates a
+    new certificate.
     """
     certificate = _certificate(path)
     with suppress(FileNotFoundError, ValueError, TypeError):

@@ -89,8 +89,10 @@ AUTHORITY_ENDS: Final = FindingKind(
     "warning",
     "The certificate authority {file} expires on {day}. 30 days earlier, wmsd creates a new authority, and "
     "browsers refuse the site until users install the new authority.",
-    "Choose a day, soon after wmsd creates the new certificate authority, on which all users install it. The "
-    "page /trust shows users how to install it.",
+    (
+        "Ask all users to install the new certificate authority on one day, soon after wmsd creates it. The "
+        "page /trust shows users how to install it."
+    ),
 )
 INCOMPLETE: Final = FindingKind(
     "certificate-chain",

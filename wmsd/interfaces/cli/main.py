@@ -121,9 +121,12 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command in the arguments.
+        """Find the command in the arguments. Return its name, the command itself, and the arguments after the
+        name.
 
-        `help` works like --help. Raise NoSuchCommand, which suggests similar names.
+        `help` works like --help. For an unknown command, raise UsageError with the hint in OF_OTHERS, or else
+        NoSuchCommand, which suggests similar names. With `ctx.resilient_parsing`, return None as the name and as
+        the command instead.
         """
         if args == ["help"]:
             click.echo(ctx.get_help())

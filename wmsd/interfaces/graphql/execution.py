@@ -168,11 +168,11 @@ class Execution:
     # --- records that other records refer to ---------------------------------------------------------------------
 
     async def _follow(self, link: Link, waiting: list[tuple[Json, int]]) -> None:
-        """Load the records to which the objects in `waiting` refer. Put each record into the objects that refer to
-        it.
+        """Load the related records of the objects in `waiting`, and put the records into these objects.
 
-        `link` is the field that refers to the records. `waiting` has pairs of an object and the id to which it
-        refers. Each call loads the records of some ids.
+        `link` is the field that gets the records. `waiting` has pairs of an object and an id. For a reference,
+        this is the id of the related record. For a collection, it is the object's own id, to which the related
+        records refer. Each call loads the records for some ids.
         """
         ids = sorted({referred for _, referred in waiting})
         try:

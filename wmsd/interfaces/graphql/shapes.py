@@ -46,8 +46,8 @@ def too_much() -> Failed:
 
 @dataclass(frozen=True)
 class Link:
-    """A selected field that refers to related records. The related records are loaded together, for all records
-    that refer to them.
+    """A selected field that contains one related record (a reference), or a list of them (a collection). The
+    related records are loaded together, for all records that have the field.
 
     `first` is the largest number of related records that one record gets.
     """
@@ -59,10 +59,11 @@ class Link:
 
     @property
     def id_field(self) -> str:
-        """The name of this record's field that identifies the related records.
+        """The name of the field that identifies the related records. It is a field of the record that has the
+        link.
 
-        For a reference, it contains the id of the related record. For a collection, it is this record's own id, to
-        which the related records refer.
+        For a reference, the field contains the id of the related record. For a collection, the field is the
+        record's own id, to which the related records refer.
         """
         return self.source.id_field if isinstance(self.source, Reference) else "id"
 
@@ -205,7 +206,8 @@ class Projection:
     waiting: dict[int, tuple[Link, list[tuple[Json, int]]]] = field(default_factory=dict)
     """The links whose related records are not loaded yet. The key is the Python `id()` of the link.
 
-    Each link has a list of pairs: an object of the answer that needs a related record, and the id for the search.
+    Each link has a list of pairs: an object of the answer that needs related records, and its value of the field
+    `Link.id_field`.
     """
     objects: int = 0
 

@@ -166,7 +166,9 @@ class Index:
         return {*chain.from_iterable(chain.from_iterable(found))}
 
     def _looked_for(self, word: Word) -> Iterator[Word]:
-        """Yield the word if the guide has a word that begins with it. Otherwise yield each of its parts."""
+        """Yield `word` if it has only one part, or if a word of the guide begins with it. Otherwise yield each
+        part of `word` as a separate word.
+        """
         if len(word.parts) < 2 or self._words[self._beginning_with(word.whole)]:
             yield word
         else:

@@ -29,7 +29,9 @@ LONGEST_SECONDS: Final = 1.0
 class _Accepted(NamedTuple):
     socket: socket.socket
     place: float
-    """The time, on the loop's clock, by which the queue is ordered. The earliest time is opened first."""
+    """The time, on the loop's clock, by which the queue is ordered. The connection with the earliest time is
+    opened first.
+    """
 
 
 class Opening:

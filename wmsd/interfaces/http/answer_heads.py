@@ -25,8 +25,8 @@ BEGUN: Final = web.RequestKey("begun", web.StreamResponse)
 async def note_begun(installation: Installation, request: web.Request, answer: web.StreamResponse) -> None:
     """Store the answer on its request. If the answer is streamed, complete its head.
 
-    aiohttp calls this function just before it sends the head. It does not call it for routes of `RouteTable`. An
-    answer is streamed if it is not a `Response`.
+    aiohttp calls this function just before it sends the head, but not for routes of `RouteTable`. An answer is
+    streamed if it is not a `Response`.
     """
     if request.get(BEGUN) is answer:
         return

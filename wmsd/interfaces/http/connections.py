@@ -3,7 +3,8 @@
 A client can be idle, send only a part of a head or body, or not read its answer. Then its connection still uses an
 open file and memory. Therefore all these states have a time limit. The number of connections is limited in total
 and per address. Above the limit, wmsd closes a connection of the address with the most connections: the one that
-has waited longest for its client. wmsd never closes a connection for this reason while it processes its request.
+has waited longest for its client. A connection whose request is being processed is never closed because of this
+limit.
 """
 
 import asyncio
@@ -79,7 +80,9 @@ class Connection(asyncio.Protocol):
         self.address = ""
         self.is_proxy = False
         self.company: int | None = None
-        """The id of the company whose answer was sent last, or None."""
+        """The id of the company whose answer was sent last. None if that answer was for no company, or if there
+        was no answer yet.
+        """
         self.waiting_since: float | None = None
         """The loop's time when the wait for the client began; None while a request is processed."""
         self.head_since: float | None = None
@@ -371,7 +374,7 @@ def _limit_kernel_buffer(transport: asyncio.BaseTransport) -> None:
 
 
 def reset_when_closed(request: web.Request, is_on: bool) -> None:
-    """If `is_on` is True, a connection that closes now ends with a reset. Otherwise it closes normally.
+    """Choose how the connection closes from now on: with a reset if `is_on` is True, otherwise normally.
 
     Switch the reset on when the answer begins, and off when the answer is complete. An answer may have neither a
     length nor chunks, because many proxies use HTTP/1.0, which has no chunks. A client takes the normal close of

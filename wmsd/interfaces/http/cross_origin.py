@@ -60,7 +60,9 @@ def _is_preflight(origins: Sequence[str], request: web.Request) -> bool:
 
 
 def _allowed(origins: Sequence[str], request: web.Request) -> str | None:
-    """Return the value of Access-Control-Allow-Origin: `*` or the page's origin, or None if it is not allowed."""
+    """Return the value of Access-Control-Allow-Origin: `*` or the page's origin. Return None if the origin is not
+    allowed, or if the request has no Origin header.
+    """
     origin = request.headers.get("Origin")
     if origin is None:
         return None

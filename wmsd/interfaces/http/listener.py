@@ -40,8 +40,8 @@ FILES_BESIDE: Final = 64
 """The number of open files that wmsd needs in addition to connections and the files of companies."""
 SHARE_OF_CONNECTIONS: Final = 0.4
 SHARE_OF_COMPANIES: Final = 0.4
-"""The share of the open file limit for the files of companies. The files that remain after both shares are for
-requests to webhook receivers.
+"""The share of open files for the files of companies. This share and SHARE_OF_CONNECTIONS are parts of the open
+file limit minus FILES_BESIDE. The remaining files are for requests to webhook receivers.
 """
 
 

@@ -130,7 +130,9 @@ class _OwnAnswers(AbstractAccessLogger):
 
 
 def reason_of(sentence: str) -> str:
-    """Return the reason from aiohttp's sentence about a malformed request, in parentheses, or ""."""
+    """Return the reason in aiohttp's sentence about a malformed request. The result is a space and the reason in
+    parentheses, or "" if the sentence does not begin like REASON.
+    """
     found = REASON.match(sentence)
     return f" ({found[0]})" if found else ""
 

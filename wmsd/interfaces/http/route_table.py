@@ -110,14 +110,19 @@ class RouteTable(web.AbstractResource):
         return router
 
     async def resolve(self, request: web.Request) -> tuple[web.UrlMappingMatchInfo | None, set[str]]:
-        """Return aiohttp's route for the request, or None if no route has its path and method."""
+        """Return aiohttp's route for the request, or None if no route has its path and method.
+
+        The second value is always an empty set. aiohttp expects the allowed methods in this set.
+        """
         if self._lacks(request.rel_url.raw_path):
             return None, set()
         found = await self.router.resolve(request)
         return (found if found.http_exception is None else None), set()
 
     def _lacks(self, path: str) -> bool:
-        """Return True if no route has this path. This spares most requests for pages the router of aiohttp."""
+        """Return True if it is certain that no route has this path. In this case, aiohttp's router is not needed.
+        This is so for most requests for pages.
+        """
         if self._has_patterns or not PLAIN.fullmatch(path):
             return False
         parts = path.split("/")

@@ -56,9 +56,13 @@ EXAMPLES: Final[dict[str, dict[str, Any]]] = {
     "COMPANY_REQUIRED": {
         "message": "Send X-Company-Id with the id of a company that this token may use (GET /api/companies)."
     },
-    "METHOD_NOT_ALLOWED": {"message": "PUT is not possible here. Possible: GET, HEAD, OPTIONS."},
+    "METHOD_NOT_ALLOWED": {
+        "message": "The method PUT is not possible at this address. Possible methods: GET, HEAD, OPTIONS."
+    },
     "RATE_LIMIT_EXCEEDED": {"message": "Too many requests: the limit is 60 a minute. Try again in 12 s."},
-    "SERVICE_UNAVAILABLE": {"message": "The server cannot use its disk now; nothing was changed."},
+    "SERVICE_UNAVAILABLE": {
+        "message": "The server cannot use its disk now; nothing was changed. Tell the platform admin."
+    },
     "OUTCOME_UNKNOWN": {
         "message": "The disk failed while the change was made durable: it may have been done, or not."
     },

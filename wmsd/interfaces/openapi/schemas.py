@@ -100,8 +100,8 @@ def components_of(components: Mapping[str, dict[str, Schema]], *roots: object) -
 
 
 def _reachable(components: Mapping[str, Mapping[str, Schema]], roots: Iterable[Place]) -> set[Place]:
-    """Return the places of the components `roots`, and of all components to which they refer directly or
-    indirectly.
+    """Return the kind and the name of each component in `roots`, and of each component to which these components
+    refer directly or indirectly.
     """
     found: set[Place] = set()
     waiting = list(roots)

@@ -54,7 +54,7 @@ Code generators write one file for each tag. A second file for the same tag repl
 
 
 def webhooks() -> dict[str, Schema]:
-    """Return the description of the request that a webhook receives, for each event."""
+    """Return the OpenAPI description of the request that wmsd sends to a webhook receiver, for each event."""
     return {event: {"post": _received(event)} for event in EVENTS}
 
 

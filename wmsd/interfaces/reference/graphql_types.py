@@ -35,9 +35,10 @@ def kind_of(found: GraphQLNamedType) -> str:
 def short(schema: GraphQLSchema) -> dict[str, Any]:
     """Return the names in the schema, so that the editor can suggest them.
 
-    `types` has the fields of each object type. The value of a field is a list: the name of the field's type, then
-    the names of its arguments' types. `inputs` has the fields of each input type, and `enums` the values of each
-    enum.
+    `types` has the fields of each object type. The value of a field is a list: the name of the field's type and,
+    if the field has arguments, a dict that maps each argument to the name of its type. `inputs` has the fields of
+    each input type, with the names of their types. `enums` has the values of each enum. `query` and `mutation` are
+    the names of the root types.
     """
     types, inputs, enums = {}, {}, {}
     for name, each in types_of(schema).items():

@@ -22,8 +22,8 @@ class Row:
     name: str
     is_required: bool
     schema: Schema
-    """The schema of the field, without the fields inside it, and with references resolved. `type` is described in
-    words. `description`, `nullable` and `enum` always exist, but may be empty.
+    """The schema of the field, without `$ref` and `anyOf` (see `Rows.plain`). `type` is a text for people, such as
+    `array of strings`. `description`, `nullable` and `enum` are always set for fields of an OpenAPI document.
     """
 
     @property

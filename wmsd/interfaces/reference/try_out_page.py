@@ -39,8 +39,8 @@ LONGEST_TOKEN: Final = 8000
 LONGEST_HEADER: Final = 300
 LARGEST_BODY: Final = 64 * 1024
 FORM_BOUNDS: Final = browsers.Bounds(4 * LARGEST_BODY, browsers.MOST_FIELDS)
-"""The maximum size of the form, in bytes, and of its number of fields. A form is larger than the body in it,
-because it encodes most special characters of JSON with three bytes.
+"""The maximum size of the form in bytes, and the maximum number of its fields. A form is larger than the body in
+it, because it encodes most special characters of JSON with three bytes.
 """
 OWN_KEY: Final = "try-"
 """The prefix of the idempotency keys that the form creates."""
@@ -86,7 +86,9 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """The operation that is tried, the person who tries it, and the company."""
+    """The operation that is tried, the person who tries it, and the company. `at` is the company, or None if no
+    company is chosen.
+    """
 
     person: Person
     described: Described

@@ -42,7 +42,9 @@ def backup_verdict(settings: Backup, record: BackupRecord, now: datetime) -> Ver
         return Verdict(False, f"the last backup failed at {_shown(failed.at, now)}: {failed.error}")
     if made is None:
         return Verdict(
-            True, "there is no scheduled backup yet; the server creates the first backup soon after it starts"
+            True,
+            "there is no scheduled backup yet; the server creates the first backup about a minute after the "
+            "server starts",
         )
     if elsewhere := made_elsewhere(settings, record):
         return Verdict(
@@ -75,8 +77,8 @@ def backup_verdict(settings: Backup, record: BackupRecord, now: datetime) -> Ver
 def what_is_gone(settings: Backup, record: BackupRecord, now: datetime) -> str | None:
     """Return a sentence if the last backup or the last verified backup no longer exists. Otherwise return None.
 
-    A backup outside the folder in `settings` does not count. The verified backup does not count if the
-    verification found problems.
+    A backup that was created outside the folder in `settings` is not reported as missing. A verified backup is not
+    reported either if its verification found problems.
     """
     there, proven = record.there(settings), record.proven
     last = there.made

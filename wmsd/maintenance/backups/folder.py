@@ -31,9 +31,9 @@ class BackupFolder:
     def __init__(self, path: Path, within: Path | None = None) -> None:
         """Store the paths, but create no folder yet.
 
-        Later, `locked` creates `path` if it is missing. `within` says which folders may be missing: `within`
-        itself, which is `path` or a folder above it, and the folders from there to `path`. The parent of `within`
-        must exist. To require that `path` itself exists, pass a file in `path` as `within`.
+        Later, `locked` creates `path` and the missing folders above it. `within` limits this: the parent folder of
+        `within` must already exist. By default, `within` is `path`, so only `path` itself may be missing. If
+        `within` is a file in `path`, then `path` must exist.
         """
         self.path = path
         self._above = (within or path).absolute().parent

@@ -27,8 +27,8 @@ class MadeBackup(NotedBackup):
     seconds: float
     installation: str
     directory: str | None = None
-    """The working directory of the schedule when it created its first backup in this folder. None in records of
-    earlier versions.
+    """The working directory of the schedule when it created its first backup in the folder of this archive. None
+    if the directory is not known, as in records of earlier versions.
 
     Earlier versions created backups by default in ./backups of their working directory. wmsd searches this
     directory for such backups.
@@ -63,7 +63,9 @@ class OtherServer(StoredModel):
 
 
 class BackupRecord(StoredModel):
-    """The record of the last runs. `failed` is None if the last attempt succeeded."""
+    """The record of the last runs. `made` is the last scheduled backup, and `proven` the last verification.
+    `failed` is the last attempt if it failed, otherwise None.
+    """
 
     made: MadeBackup | None = None
     proven: VerifiedBackup | None = None
@@ -119,8 +121,10 @@ def change_record(data: Path, change: Callable[[BackupRecord], BackupRecord]) ->
 
 
 def made_elsewhere(settings: Backup, record: BackupRecord) -> Path | None:
-    """Return the recorded path of the last scheduled backup if this backup is in another folder than `settings`
-    name, because the setting was changed later. Otherwise return None.
+    """Return the recorded path of the last scheduled backup if the backup was created outside the present backup
+    folder, because the setting was changed later.
+
+    Return None if there is no such backup, or if its archive is found in the backup folder of `settings`.
     """
     made = record.made
     if made is None or record.there(settings).made is not None or is_in_folder(settings, made):

@@ -87,9 +87,13 @@ class Manifest(Part):
     """Whether a schedule created the archive. The settings backup.keep_… apply only to archives of a schedule."""
     keys: Keys
     keys_at: int | None = None
-    """The offset of the entry with the encrypted keys."""
+    """The offset of the entry with the encrypted secrets: the keys or, in an export of a company, the credentials
+    of its webhooks. None if the archive has no such entry.
+    """
     phrases: list[SealedTo] = []
-    """The recovery phrases that can decrypt the keys. Empty if a passphrase encrypted them."""
+    """The recovery phrases that can decrypt the secrets. Empty if a passphrase encrypted the secrets, or if the
+    archive has no encrypted secrets.
+    """
     files: list[BackedUpFile]
     left_out: list[LeftOut] = []
     company: CompanyRecord | None = None

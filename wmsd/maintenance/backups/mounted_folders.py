@@ -40,7 +40,8 @@ def check_mounted(data: Path, folder: BackupFolder) -> None:
 def missing_mount(data: Path, folder: BackupFolder) -> str | None:
     """Return the mount point of the folder's disk if the disk is not mounted now. Otherwise return None.
 
-    Also return None if the folder contains archives, because a user must have put them there.
+    Also return None if the folder contains archives. Without its disk, the folder would be empty, so a user must
+    have moved the archives into it.
     """
     mount = _mounts(data).get(str(folder.path.resolve()))
     return None if mount is None or os.path.ismount(mount) or folder.archives() else mount

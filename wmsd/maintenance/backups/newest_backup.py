@@ -69,7 +69,7 @@ def brings_data_back(data: Path, folder: Path) -> str:
         return f"{there}, of several installations: {lists} shows them. {mount} {restores}"
     lacks = next((content.lacks for _, content in known if PLATFORM_FILE in content.names), ())
     but = (
-        (f", but not the data of {', '.join(first_few(lacks))}: the command then says which backup has them")
+        f", but not the data of {', '.join(first_few(lacks))}: the command then says which backup has them"
         if lacks
         else ""
     )
@@ -77,7 +77,7 @@ def brings_data_back(data: Path, folder: Path) -> str:
 
 
 def _known(data: Path, folder: Path, installation: str | None = None) -> list[tuple[Path, Content]]:
-    """Return the backups of the installation, the newest first.
+    """Return the path and the content of each backup of the installation, the newest first.
 
     `installation` is the id of the installation. If it is None, use the id in the backup record of `data`. If the
     id is still unknown, return all backups except those that belong to other data folders.

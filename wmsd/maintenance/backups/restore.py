@@ -92,7 +92,7 @@ class Restore:
 
     @cached_property
     def _known(self) -> Installed | None:
-        """The installation in the folder, or None. Read this only while no other process changes the folder."""
+        """The content of platform.db in the data folder, or None if it cannot be read. The first use reads it."""
         return installation_before(self._data)
 
     def _check_is_backup(self) -> None:
@@ -185,7 +185,7 @@ class Restore:
         }
 
     def _numbers(self, file: BackedUpFile) -> Numbers:
-        """Return the last numbers that the company has used, from its file and its high-water mark."""
+        """Return the last ids and document numbers that the company of `file` has used."""
         mark = None if self._known is None else self._known.marks.get(file.company_id or 0)
         return numbers_of(self._data.path / file.path, mark)
 
@@ -239,7 +239,7 @@ class Restore:
         if file.company_id not in known.codes:
             other = next((each for each, own in known.codes.items() if own == code), None)
             namesake = (
-                "" if other is None else (f"The company with this code now (id {other}) is a different company. ")
+                "" if other is None else f"The company with this code now (id {other}) is a different company. "
             )
             raise StorageError(
                 f"There is no company {code} (id {file.company_id}) in this installation now. {namesake}Import "

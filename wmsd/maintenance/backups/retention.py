@@ -1,7 +1,7 @@
 """Chooses which scheduled backups of one installation to delete.
 
-A good backup is not deleted because of newer backups that cannot be restored completely. So the last good backup
-stays, even if nobody notices the damage of newer backups for weeks.
+A newer backup that cannot be restored completely does not replace a good backup. So the last good backup stays,
+even if nobody notices the damage of newer backups for weeks.
 """
 
 from collections.abc import Iterator, Mapping
@@ -20,9 +20,10 @@ def backups_to_delete(own: Mapping[Path, Manifest], record: BackupRecord, keep: 
     `own` are the scheduled backups of this installation. `keep` says how many hourly, daily and weekly backups to
     keep.
 
-    In addition, these backups stay: the newest one, the last one created, and the last one verified. If a backup
-    could not save a company, the newest backup with this company stays. Backups with a time in the future stay
-    too, but they replace no other backup.
+    In addition, these backups stay: the one with the latest time in its name, the one that was created last, and
+    the one that was last verified without problems. The first two can differ if the clock was set back. If a
+    backup could not save a company, the newest backup with this company stays. Backups with a time in the future
+    stay too, but they replace no other backup.
     """
     moments = {
         path: moment.astimezone()

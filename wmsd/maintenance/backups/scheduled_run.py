@@ -58,7 +58,7 @@ class Scheduled:
         self._telling = telling
 
     def run(self) -> BackupRecord:
-        """Do what is due, and record the result. Errors are recorded, not raised."""
+        """Do the work that is due, and return the stored record. Errors are recorded, not raised."""
         failed = None
         try:
             self._do()

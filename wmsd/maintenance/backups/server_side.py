@@ -110,7 +110,11 @@ class Holder:
         session.ends.push_async_callback(begin_again)
 
     async def _put_company(self, session: Session, argument: Any) -> dict[str, Any] | None:
-        """Replace a company's file by an unpacked file from a backup. `argument` has the fields of `ToPut`."""
+        """Replace a company's file by an unpacked file from a backup. `argument` has the fields of `ToPut`.
+
+        Return what the company wrote after the backup, as the fields of `Missing`. Return None if that is not
+        known. Raise StorageError if the command has a different version than the server.
+        """
         from wmsd.maintenance.backups.restore import put_company  # imported here: a start does not need it
 
         asked = ToPut(**argument)

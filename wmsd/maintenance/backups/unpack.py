@@ -73,7 +73,8 @@ def unpack_file(archive: Path, file: BackedUpFile, target: Path) -> None:
 
 
 def unpacked_differences(file: BackedUpFile, unpacked: Path) -> list[str]:
-    """Return a text for each figure of the unpacked file that differs from the manifest. Do not migrate the file.
+    """Return a text for each figure of the unpacked file that differs from the manifest. The function does not
+    migrate the file.
 
     Raise sqlite3.Error or StorageError if the unpacked file cannot be read.
     """

@@ -178,10 +178,10 @@ def left_aside(data: DataFolder, company: Company) -> list[Path]:
 
 
 async def left_over(installation: Installation, code: str) -> tuple[list[int], bool]:
-    """Return the ids of deleted companies that still have a file. Also return whether `code` is the code of a
-    deleted company.
+    """Return two values about interrupted deletions.
 
-    The second value is False if no deleted company has a file, or if an existing company has this code.
+    The first value has the ids of deleted companies that still have a file. The second value is True if there is
+    such a file and `code` is the code of a deleted company only, not of an existing one.
     """
     ended, codes = await installation.platform.read(
         lambda tx: (deletion_store.ended(tx), companies.codes(tx).values())

@@ -76,18 +76,21 @@ class Adopted(NamedTuple):
 
 
 async def subject(installation: Installation, code: str, has_passphrase: bool) -> Subject:
-    """Read a company for export. Raise Problem if the company does not exist. Raise an error if its file cannot be
-    read.
+    """Read the company with the code `code` for export, as `subject_of` does. Raise Problem (404) if the company
+    does not exist, and the errors of `subject_of`.
     """
     company = await installation.platform.read(lambda tx: companies.company_of_code(tx, code))
     return await subject_of(installation, company, has_passphrase)
 
 
 async def subject_of(installation: Installation, company: Company, has_passphrase: bool) -> Subject:
-    """Read a company for export. Raise an error if its file cannot be read.
+    """Read a company for export.
 
-    Without a passphrase, the credentials are encrypted for the recovery phrases. If there is no recovery phrase
-    either, the credentials are left out.
+    `has_passphrase` says whether a passphrase will encrypt the credentials. Without a passphrase, the recovery
+    phrases encrypt them. If there is no recovery phrase either, the credentials are left out.
+
+    The credentials are in the company's file. Raise an error, such as Problem (503), if they are needed and the
+    file cannot be used.
     """
     credentials: Credentials = []
     phrases = await installation.platform.read(recovery_phrases.in_use)
@@ -155,13 +158,17 @@ def check_free(path: Path) -> None:
 
 
 class Arrival(NamedTuple):
-    """A company that was unpacked from an archive or copied, and then examined."""
+    """A company for `adopt`: either unpacked from an archive and examined, or copied from a company of this
+    installation. `file` is its database file.
+    """
 
     file: Path
     record: CompanyRecord
     origin: Owner
     credentials: Credentials | None
-    """None if the archive has no credentials, or if no passphrase was given to open them."""
+    """The credentials from the archive. None for a copy, if the archive has no credentials, or if no passphrase
+    was given to open them.
+    """
     came: companies.CameFrom
     as_of: datetime | None = None
     """The time of the export, or None for a copy."""
@@ -200,7 +207,9 @@ def arrival_from_archive(archive: Path, data: DataFolder, passphrase: str | None
 
 
 def company_name(origin: Owner) -> str:
-    """Return a name of the company that is the same in every installation, even if the company's code changes."""
+    """Return a text that identifies the company in every installation, even if the company's code changes. It
+    consists of the id of the original installation and the company's id there.
+    """
     return f"{origin.installation}/{origin.company_id}"
 
 

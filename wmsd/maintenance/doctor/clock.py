@@ -62,7 +62,7 @@ KINDS: Final = (ZONE_UNKNOWN, YEAR_WRONG, CLOCK_OFF, FROM_FUTURE, CHANGES_FROM_F
 
 
 def findings_of_zone(at: Situation) -> Found:
-    """Check whether the machine's time zone is known, if the settings name none."""
+    """Report a problem if the settings name no time zone and the time zone of the machine is unknown."""
     if not at.settings.server.time_zone and machine_time_zone() is None:
         yield ZONE_UNKNOWN.of()
 

@@ -55,7 +55,10 @@ FEW_FILES: Final = FindingKind(
     "disk-out-of-files",
     "wrong",
     "The disk of {file} can store only {free} more files, whatever their size.",
-    "Delete folders with many small files on that disk; df -i shows how many more files are possible.",
+    (
+        "On that disk, delete files that nobody needs, first in folders with many small files; df -i shows "
+        "how many more files are possible."
+    ),
 )
 DISK_READ_ONLY: Final = FindingKind(
     "disk-read-only",
@@ -86,7 +89,7 @@ ONLY_IN_MEMORY: Final = FindingKind(
 SLOW_SYNC: Final = FindingKind(
     "disk-slow",
     "warning",
-    "The disk of {file} takes {milliseconds} ms to confirm a write.",
+    "The disk of {file} is slow: it takes {milliseconds} ms to confirm a write.",
     "Use a faster disk: each change waits for the disk. Memory cards and network disks are often slow.",
 )
 TEMPORARY_UNUSABLE: Final = FindingKind(

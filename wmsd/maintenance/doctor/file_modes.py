@@ -27,13 +27,13 @@ OPEN_TO_OTHERS: Final = FindingKind(
     "open-to-others",
     "warning",
     "Other users of this machine can read {file}.",
-    "Allow only the owner: chmod 600 {file}",
+    "Give access only to the owner: chmod 600 {file}",
 )
 FOLDER_OPEN: Final = FindingKind(
     "folder-open-to-others",
     "warning",
     "Other users of this machine can change {file}: they can remove files and put other files in their place.",
-    "Allow only the owner: chmod 700 {file}",
+    "Give access only to the owner: chmod 700 {file}",
 )
 BACKUPS_OPEN: Final = FindingKind(
     "backups-open-to-others",
@@ -59,12 +59,12 @@ SECRET_OPEN: Final = FindingKind(
     "secret-open-to-others",
     "warning",
     "Other users of this machine can read {file}, which contains a secret.",
-    "Allow only the owner, unless another service uses the file too: chmod 600 {file}",
+    "If no other service uses the file, give access only to the owner: chmod 600 {file}",
 )
 OTHER_OWNER: Final = FindingKind(
     "other-owner",
     "wrong",
-    "{file} belongs to {found}, but its folder belongs to {owner}, who cannot use the file.",
+    "{file} belongs to the user {found}, but its folder belongs to the user {owner}, who cannot use the file.",
     "Make {owner} the owner of the file: chown {owner} {file}",
 )
 NOT_WRITABLE: Final = FindingKind(
@@ -123,7 +123,9 @@ def _open(
 
 
 def _above(at: Situation) -> Found:
-    """Find the parent folders of the data folder and of the backup folder that other users can change."""
+    """Find the folders above the data folder and above the backup folder. Report each of these parent folders that
+    other users can change.
+    """
     reported: set[Path] = set()
     for folder in (at.data, at.backups):
         for above in folder.resolve().parents if _mode(folder) else ():

@@ -14,8 +14,9 @@ WITHOUT_MODES: Final = ("vfat", "msdos", "exfat", "ntfs", "fuseblk", "cifs", "sm
 
 
 class FileSystem(NamedTuple):
-    """A file system. `free` and `bytes` are in bytes. `free_files` is None if the file system does not limit the
-    number of files.
+    """A file system. `bytes` is its size and `free` its free space, both in bytes. `free_files` is the number of
+    files that can still be created, or None if the file system does not limit it. `refuses_programs` is True if no
+    program on the file system can be run.
     """
 
     type: str
@@ -48,10 +49,11 @@ def file_system_of(path: Path) -> FileSystem:
 
 
 def type_of(place: Path, mounts: str) -> str:
-    """Return the type of the file system that contains the folder `place`, such as ext4.
+    """Return the type of the file system that contains the folder `place`, such as ext4. Return UNKNOWN if no
+    mount is found.
 
-    `mounts` is the text of /proc/self/mountinfo. The folder is in the mount with the longest path above the
-    folder. If several mounts have this path, the folder is in the last one.
+    `mounts` is the text of /proc/self/mountinfo. Of all mount points that contain `place`, the one with the
+    longest path counts. If it occurs several times, the last one in the text counts.
     """
     found, longest = UNKNOWN, -1
     for line in mounts.splitlines():

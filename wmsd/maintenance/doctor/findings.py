@@ -25,7 +25,7 @@ from wmsd.tenants.recovery import findings as recovery
 NOT_LISTED: Final = FindingKind(
     "recovery-not-listed",
     "wrong",
-    "The list of tasks after the last restore does not exist yet.",
+    "The list of tasks that the last restore requires does not exist yet.",
     "Start the server, or run `wmsd recovery list`: both create the list.",
 )
 OF_RECOVERY: Final = (NOT_LISTED, *recovery.KINDS)

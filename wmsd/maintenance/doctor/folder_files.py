@@ -64,8 +64,8 @@ FILE_UNKNOWN: Final = FindingKind(
     "company-unknown",
     "warning",  # a process that was killed while it created a company leaves such a file too
     "{file} belongs to no company in platform.db. The company named in the file: {owner}.",
-    "If platform.db is older than the company, restore a newer platform.db. Otherwise move the file "
-    "out of the data folder, and keep the file until you know its company.",
+    "If platform.db is older than the company, restore a newer platform.db. Otherwise move the "
+    "company's file out of the data folder, and keep this file until you know its company.",
     words=(NOBODY,),
 )
 FILE_STRAY: Final = FindingKind(

@@ -216,7 +216,9 @@ def _is_of_wmsd(answer: bytes) -> bool:
 
 
 def _process_at(port: int) -> Path | None:
-    """Return the process that listens on the port, or None if this user may not see it."""
+    """Return the folder in /proc of the process that listens on the port. Return None if no such process is found,
+    for example because this user may not see it.
+    """
     sockets = {f"socket:[{inode}]" for inode in _inodes(port)}
     processes = (each for each in PROCESSES.iterdir() if each.name.isdecimal())
     return next((each for each in processes if sockets.intersection(_opened(each))), None)
@@ -231,7 +233,11 @@ def _named(process: Path | None) -> str:
 
 
 def _served_by(process: Path | None) -> Path | None:
-    """Return the data folder that `process` serves, or None. A server has the lock file of its folder open."""
+    """Return the data folder that a process serves, or None if the process is no server of wmsd or its files
+    cannot be seen. A server has the lock file of its folder open.
+
+    `process` is the folder of the process in /proc, or None.
+    """
     opened = () if process is None else map(Path, _opened(process))
     return next((each.parent for each in opened if each.name == LOCK), None)
 

@@ -32,7 +32,9 @@ def check_usable(folder: DataFolder, backups: Path) -> None:
 
 
 def check_new(folder: DataFolder, backups: Path) -> None:
-    """Raise StorageError if a missing data folder looks like lost data."""
+    """Raise StorageError if a missing data folder must not be created, because its data may be lost. This is so if
+    the folder above it is missing, or if backups of it exist.
+    """
     data = folder.path.resolve()
     if not folder.path.absolute().parent.exists():  # an unmounted disk looks like lost data
         raise StorageError(

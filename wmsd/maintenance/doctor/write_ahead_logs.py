@@ -14,16 +14,19 @@ from wmsd.db.files.read_only_copy import has_log, mark_of
 from wmsd.maintenance.doctor.situation import Situation
 
 LARGEST_LOG: Final = 256 * 1024 * 1024
-"""If a write-ahead log has more bytes than this, the doctor reports it. A server writes a log back at 4 MB and
-truncates it at 16 MB. A log grows larger only during a long read.
+"""If a write-ahead log has more bytes than this, the doctor reports it. A server copies the changes in a log into
+the database file when the log has 4 MB, and truncates the log at 16 MB. A log grows larger only during a long
+read.
 """
 LOG_MISSING: Final = FindingKind(
     "log-missing",
     "wrong",
     "Changes are missing from {file}, because its -wal file is missing. The last change in the file is from "
     "{found}, but platform.db recorded a change at {noted}.",
-    "Stop the original server and copy its whole data folder again, or use a backup: wmsd backup create. "
-    "Without another copy, the changes in the -wal file are lost.",
+    (
+        "Stop the original server and copy its whole data folder again, or run wmsd backup create on its "
+        "machine and use that backup here. Without another copy, the changes in the -wal file are lost."
+    ),
 )
 LOG_ALONE: Final = FindingKind(
     "log-alone",

@@ -66,8 +66,9 @@ class KnownKeys(NamedTuple):
 class Protection(NamedTuple):
     """How the keys are protected.
 
-    `sentence` says what may be lost, and `remedy` what to do about it. Both are empty if nothing can be lost.
-    `is_wrong` is True if an admin must act.
+    `sentence` says what may be lost, and `remedy` what to do about it. Both are empty if nothing can be lost, or
+    if no scheduled backup exists and nobody has decided yet (the state "none"). `is_wrong` is True if an admin
+    must act.
     """
 
     state: State

@@ -18,11 +18,11 @@ LEAST_LETTERS: Final = 12
 FOR_OTHERS: Final = 0o077
 MEASUREMENTS: Final = 10
 TOO_MUCH_WORK: Final = "Excessive work parameter"
-"""The beginning of age's error if the decryption would take too long: more than 16 times as long as the encryption
-took on the machine that encrypted.
+"""The beginning of age's error if age expects the decryption on this machine to take more than 16 times as long as
+the encryption took.
 
-For each encryption and decryption, age measures the speed of the machine within milliseconds. On a busy machine,
-the measured speed can be very wrong.
+Before each encryption and decryption, age measures the speed of the machine, for a few milliseconds only. On a
+busy machine, the measured speed can be very wrong.
 """
 NO_TEXT: Final = "The passphrase file {path} is not UTF-8 text."
 TOO_SHORT: Final = "The passphrase in {path} is too short: its first line must have at least {least} characters."

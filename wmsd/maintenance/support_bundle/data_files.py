@@ -85,7 +85,12 @@ def _schema(path: Path, kind: FileKind) -> dict[str, Any]:
 
 
 def companies(folder: Path, codes: dict[int, str] | None, with_names: bool) -> list[dict[str, Any]]:
-    """List the companies by id, including companies whose file is missing."""
+    """List the companies by id, including companies whose file is missing.
+
+    Each item has the company's id, the size of its file in bytes (None if the file is missing), and whether
+    `codes` contains the company. `codes` has the codes of companies by id, or is None if they are not known. If
+    `with_names` is True, each item also has the code.
+    """
     on_disk = {int(path.stem): path for path in folder.glob("*.db") if COMPANY_FILE.fullmatch(path.name)}
     found = []
     for company_id in sorted({*on_disk, *(codes or {})}):

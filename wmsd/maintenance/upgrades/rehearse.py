@@ -56,8 +56,10 @@ class Rehearsal(StoredModel):
 
 
 def rehearse(archive: Path, scratch_in: Path, tell: Tell) -> Rehearsal:
-    """Migrate a copy of every file in the archive, and report the result. Raise OSError, and StorageError if the
-    archive has no manifest or the disk is too full.
+    """Migrate a copy of every file in the archive, and report the result.
+
+    Raise OSError if the scratch folder cannot be used. Raise StorageError if the archive has no manifest, if the
+    disk is too full, or if another process uses the scratch folder.
     """
     manifest = read_manifest(archive)
     check_space(scratch_in, (1 + COPY_AND_LOG) * max((file.bytes for file in manifest.files), default=0))

@@ -1,4 +1,4 @@
-"""The operations of oversight, with which platform admins watch the installation and start work in it."""
+"""The operations with which platform admins watch the installation and start work in it, such as a backup."""
 
 import asyncio
 from typing import Any, Final

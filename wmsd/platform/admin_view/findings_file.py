@@ -16,7 +16,9 @@ FILE: Final = "examination.json"
 MOST_OF_FILE: Final = 50
 MOST_KEPT: Final = 500
 LONGEST: Final = 500
-"""The most characters of a sentence. A damaged file may contain anything."""
+"""The maximum number of characters of a sentence. A longer sentence is cut off, because a damaged file may contain
+anything.
+"""
 
 
 class KeptFinding(StoredModel):

@@ -36,6 +36,9 @@ class KeysProtected(Model):
 
     `says` says what is lost if this machine is lost, with placeholders for `facts`. `remedy` says what to do. Both
     are empty if the admin has nothing to decide.
+
+    `is_settled` is true if the keys are protected, or if no backups are scheduled. `is_wrong` is true if an admin
+    must act.
     """
 
     state: State

@@ -7,7 +7,9 @@ from wmsd.platform.admin_view.findings_file import Examination
 
 
 class Progress(Model):
-    """The progress of running work: the current step, and how much is done. Empty until the work reports it."""
+    """The progress of running work. `doing` is the current step, and `name` the company or file that the step is
+    processing. `done` and `all` count files in an examination, and bytes in a backup.
+    """
 
     doing: str
     name: str
@@ -37,7 +39,7 @@ class InstallationFigures(Model):
 
 
 class ProofShown(Model):
-    """The last proof of a backup, which examines every file of the backup as doctor does."""
+    """The last verification of a backup. A verification examines every file of the backup as doctor does."""
 
     at: Timestamp
     archive: str
@@ -81,7 +83,9 @@ class AlertShown(Model):
     sentence: str
     begun_at: Timestamp
     gone_at: Timestamp | None
-    """The time when the problem disappeared. If the problem does not come back for a while, the alert ends."""
+    """The time when the problem disappeared, or null while the problem lasts. If the problem does not come back
+    for a while, the alert ends.
+    """
 
 
 class AlertChannel(Model):
@@ -111,10 +115,10 @@ class InstallationHealth(Model):
 
 
 Proof = Literal["proven", "wrong", "none", "unreadable", "another"]
-"""Whether a proof has shown that the archive can be restored.
+"""The result of the verification of an archive.
 
-`wrong`: the proof found problems. `none`: there was no successful proof. `unreadable`: the archive cannot be read.
-`another`: the archive belongs to another installation.
+`proven`: the archive can be restored. `wrong`: the verification found problems. `none`: no result is recorded.
+`unreadable`: the archive cannot be read. `another`: the archive belongs to another installation.
 """
 
 
@@ -197,8 +201,8 @@ class JobsShown(Model):
 class SettingShown(Model):
     """A setting in force.
 
-    `place` is the path of the file, the variable or the flag that sets it. `read` says when a change of the file
-    takes effect.
+    `place` says where the setting is set: the path of the file, the name of the variable, or the flag. `read` says
+    when a change of the file takes effect.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""The parts of the running server that the operations of oversight use."""
+"""The parts of the running server that the operations of this package use."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -26,7 +26,7 @@ class Alert(StoredModel):
 
 
 class OpenAlert(Alert):
-    """An open alert. `gone_at` is the time when the problem disappeared, or None.
+    """An open alert. `gone_at` is the time when the problem disappeared, or None while the problem lasts.
 
     The alert is over once the problem has stayed away for two minutes.
     """
@@ -35,8 +35,8 @@ class OpenAlert(Alert):
 
 
 class Rise(StoredModel):
-    """The number of a company's webhook deliveries whose last attempt has failed, so that wmsd tries no more. Also
-    the time when this number last grew.
+    """The webhook deliveries of a company that wmsd has stopped trying to send, after the last attempt failed.
+    `count` is their number, and `at` the time when this number last grew.
     """
 
     count: int
@@ -44,8 +44,8 @@ class Rise(StoredModel):
 
 
 class Notice(Alert):
-    """A message about an alert, which is sent once. If the message must be sent again after a failure, `id` stays
-    the same.
+    """A message that an alert has begun or is over, or a test message. `number` is its serial number. If an
+    attempt to send the message fails, wmsd repeats the attempt with the same `id`.
     """
 
     id: str
@@ -55,7 +55,9 @@ class Notice(Alert):
 
 
 class Waiting(StoredModel):
-    """A notice that a channel has not accepted yet."""
+    """A notice that a channel has not accepted yet. `attempts` is the number of failed attempts. `next_at` is the
+    time of the next attempt, or None before the first attempt.
+    """
 
     notice: Notice
     attempts: int = 0
@@ -63,7 +65,9 @@ class Waiting(StoredModel):
 
 
 class Failure(StoredModel):
-    """A failure of a channel: the error of the last attempt, and the time since which all attempts have failed."""
+    """A failure of a channel. `error` and `at` are the error and the time of the last attempt. All attempts since
+    the time `since` have failed.
+    """
 
     since: str
     at: str

@@ -64,8 +64,8 @@ def channels_of(
 
 
 class ToReceiver:
-    """The channel that sends requests to the URL in the settings. They are signed with the secret in the file
-    `alerts.secret_file`, which is read for each request.
+    """The channel that sends requests to the URL in the settings. wmsd signs each request with the secret in the
+    file `alerts.secret_file`, and reads this file for each request.
     """
 
     name: ChannelName = "url"
@@ -202,5 +202,7 @@ async def _end(process: asyncio.subprocess.Process) -> None:
 
 
 def end_of_output(said: bytes) -> str:
-    """Return the end of a program's output on one line, without control characters."""
+    """Return the end of a program's output or of a receiver's answer: at most LONGEST_SHOWN characters on one
+    line, without control characters.
+    """
     return one_line(said.decode(errors="replace"))[-LONGEST_SHOWN:].rstrip(".")

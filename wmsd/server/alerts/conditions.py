@@ -78,8 +78,8 @@ class Looks:
         """The time on the monotonic clock since which the replica has been behind. None if it is not behind."""
 
     async def look(self, open_alerts: Sequence[OpenAlert], rises: Mapping[int, Rise]) -> Found:
-        """Check for problems. `open_alerts` are the alerts that are open now. `rises` is the result of the
-        previous check.
+        """Check for problems. `open_alerts` are the alerts that are open now. `rises` has the counts of failed
+        webhook deliveries from the previous check, by company id.
         """
         were_down = {
             int(each.subject)

@@ -19,8 +19,10 @@ Severity = Literal["warning", "error"]
 class AlertKind(NamedTuple):
     """A kind of alert.
 
-    If there are very many alerts of a kind, some are not sent, and one additional alert gives their number. `more`
-    is its sentence, or "" if only one alert of the kind is possible.
+    `begins` and `over` are the sentences for the beginning and the end of an alert. If there are very many alerts
+    of a kind, wmsd sends only some of them, and one additional alert with the number of the others. `more` and
+    `more_over` are the sentences for the beginning and the end of this additional alert. They are "" if only one
+    alert of the kind is possible.
     """
 
     name: str

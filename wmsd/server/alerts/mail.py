@@ -87,8 +87,8 @@ class ToMail:
         return message(notice, self._data, self._settings, self._code, self._complete, self._public_url)
 
     async def _sent(self, mail: EmailMessage) -> list[str]:
-        """Send the e-mail. Return the recipients that the relay refused. If the relay refuses all recipients,
-        raise an error.
+        """Send the e-mail. Return the recipients that the relay refused. Raise SMTPRecipientsRefused if the relay
+        refuses all recipients.
         """
         password = await asyncio.to_thread(password_of, self._settings)
         client = await self._connected(password)

@@ -46,7 +46,9 @@ class MailRefused(Exception):
 
 
 def mail_failure_sentence(error: BaseException, settings: Alerts, seconds: float) -> str:
-    """Return the reason of a failure. The sentence never contains the password."""
+    """Return the reason of a failure as a sentence for the admin. The sentence never contains the password.
+    `seconds` is the time limit of the attempt, in seconds.
+    """
     from aiosmtplib import SMTPException
 
     relay, port = settings.mail_relay, settings.mail_port

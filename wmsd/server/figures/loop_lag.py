@@ -8,7 +8,7 @@ from wmsd.dispatch.request_measures import RequestMeasures, difference
 
 BEAT_SECONDS: Final = 1.0
 BEATS: Final = 60
-"""How many beats are stored. There is one beat per second, so they cover one minute."""
+"""How many measurements of the lag (beats) are stored. There is one beat per second, so they cover one minute."""
 
 
 class Beat(NamedTuple):

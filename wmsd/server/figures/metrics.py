@@ -46,8 +46,8 @@ def _requests(figures: ServerFigures) -> Iterator[Sample]:
 
 
 def of_payers(name: str, help_text: str, value: Callable[[PayerFigures], float]) -> Metric:
-    """Return a metric with one sample for each company and for each person. The label of a company is its code.
-    The label of a person is the id of the user.
+    """Return a metric with one sample for each company and each person in `CostFigures`. The label of a company is
+    its code. The label of a person is the id of the user.
 
     E-mail addresses are left out, because a monitor does not need to know them.
     """

@@ -45,8 +45,8 @@ class _Figures(Collector):
 
 
 def _histogram(metric: Metric, figures: ServerFigures) -> Family:
-    """Return a histogram: the durations of requests by surface. Each bucket also counts the requests of all
-    smaller buckets, as Prometheus requires.
+    """Return a histogram: the durations of requests by surface (part of wmsd). Each bucket also counts the
+    requests of all buckets with shorter durations, as Prometheus requires.
     """
     family = HistogramMetricFamily(metric.name, metric.help, labels=metric.labels)
     bounds = [*map(str, BOUNDS), "+Inf"]

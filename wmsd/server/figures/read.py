@@ -90,7 +90,11 @@ async def read_figures(
 def _of_system(
     folder: DataFolder, open_files: dict[str, Path]
 ) -> tuple[LogFigures, ProcessFigures, DiskFigures | None]:
-    """Return the metrics of the operating system. Call this function on a thread."""
+    """Return the metrics of the write-ahead logs, of the server process and of the disk. The disk is None if it
+    cannot be read. `open_files` has the paths of the companies' open files, by company code.
+
+    Call this function on a thread.
+    """
     return _logs(open_files, folder.platform_file), _process(), _disk(folder.path)
 
 

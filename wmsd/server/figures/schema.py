@@ -4,8 +4,10 @@ from wmsd.contract.fields import Model, Timestamp
 
 
 class SurfaceFigures(Model):
-    """The requests since the start. `buckets` counts the requests by duration. The limits of the buckets are in
-    `request_measures.py`.
+    """The requests to one part of wmsd (surface), such as `rest_v1` or `pages`, since the start of the server.
+
+    `by_class` counts the requests by status class: 2xx, 3xx, 4xx and 5xx. `buckets` counts the requests by
+    duration. The limits of the buckets are in `request_measures.py`. `seconds` is the sum of all durations.
     """
 
     by_class: list[int]
@@ -49,10 +51,15 @@ class CompanyCounts(Model):
 
 
 class DeliveryFigures(Model):
-    """Counts of webhook deliveries. `waiting` counts deliveries that are still to be sent. `without_credentials`
-    counts the waiting deliveries whose webhook lacks its credentials.
+    """Counts of webhook deliveries, and of webhooks that wmsd has switched off.
 
-    `given_up` counts only deliveries to receivers that still exist.
+    `waiting` counts the webhook deliveries that are still to be sent. `without_credentials` counts the waiting
+    ones whose webhook lacks its credentials. `oldest_seconds` is the age of the oldest waiting one, or None if
+    none is waiting.
+
+    `given_up` counts the webhook deliveries whose last attempt has failed, so that wmsd tries no more. It counts
+    only webhook deliveries to receivers that still exist. `switched_off` is the number of webhooks that wmsd has
+    switched off because of failures.
     """
 
     waiting: int
@@ -63,7 +70,10 @@ class DeliveryFigures(Model):
 
 
 class LogFigures(Model):
-    """The write-ahead logs of open files."""
+    """The write-ahead logs of open files: the size of all logs together, and the size of the largest log.
+    `largest_of` is the code of the company with the largest log, or "platform" for `platform.db`. It is None if
+    all logs are empty.
+    """
 
     bytes: int
     largest_bytes: int
@@ -101,7 +111,9 @@ class DiskFigures(Model):
 class PayerFigures(Model):
     """A company or a person, and the cost of the requests since the start of the server.
 
-    `lately` is the processor use in the last minute: 0 is no use, and 1 is a whole processor.
+    `seconds` is the processor time. `lately` is the processor use in the last minute: 0 is no use, and 1 is a
+    whole processor. `refused` counts the requests that were refused because of a limit. `sent_bytes` is the size
+    of the request bodies with which clients have written data.
     """
 
     name: str

@@ -1,5 +1,5 @@
-"""Reads the figures of one company from its file. They come from counts that triggers keep up to date, and from
-indexes of due dates.
+"""Reads the figures of one company from its file. They come from counters, which database triggers keep up to
+date, and from indexes of due dates.
 """
 
 from typing import Final
@@ -63,7 +63,9 @@ class Late(BaseModel):
 class CompanyFigures(BaseModel):
     """The figures of a company, as they were on the date `day`.
 
-    They become outdated on the date `next_due`, because more documents are due then.
+    `next_due` is the earliest due date, from `day` on, of an unfinished document. It is None if there is no such
+    date. The figures are valid on `day`, and on later dates before `next_due`. After that, other documents are due
+    or late.
     """
 
     day: str
@@ -79,9 +81,9 @@ class CompanyFigures(BaseModel):
     waiting: int
     """The number of webhook deliveries that must still be sent."""
     without_credentials: int
-    """The number of waiting deliveries to webhooks whose credentials are missing."""
+    """The number of waiting webhook deliveries whose webhook lacks its credentials."""
     oldest_waiting: str | None
-    """The time when the oldest pending delivery was queued, or None if no delivery is pending."""
+    """The time when the oldest waiting webhook delivery was queued, or None if no webhook delivery is waiting."""
     low: int
     """The number of articles below their minimum in at least one warehouse, or with a minimum but never in stock.
     """

@@ -1,7 +1,7 @@
 """The cache of all companies' figures for the page Today. Code that uses the cache need not open any company's
 file.
 
-The figures of a company are read again when its file has changed, and when a document becomes late.
+The figures of a company are read again when its file has changed, and when a document becomes due or late.
 """
 
 import asyncio

@@ -17,8 +17,11 @@ class Backup(Section):
         str,
         Field(
             min_length=1,
-            description="The folder for backups, best on another disk than the data. Default: next to the "
-            "data folder, with the name of the data folder and -backups.",
+            description=(
+                "The folder for backups, best on another disk than the data. Default: the "
+                "folder backups in the data folder, if this folder exists; otherwise a folder "
+                "next to the data folder, with the name of the data folder and -backups."
+            ),
         ),
         OfPath,
     ] = "data-backups"
@@ -30,8 +33,10 @@ class Backup(Section):
         str,
         AfterValidator(check_time_of_day),
         Field(
-            description="The time of day when wmsd creates the daily backup and verifies the newest "
-            "backup: HH:MM, by the clock of this machine."
+            description=(
+                "The time of day when wmsd creates the daily backup and verifies the newest "
+                "backup: HH:MM, by the server's clock."
+            )
         ),
     ] = "02:30"
     keep_hourly: Annotated[Kept, Field(description="How many hourly backups to keep."), ReadEachTime] = 24

@@ -120,7 +120,7 @@ Ports = Annotated[
     list[Annotated[int | str, SkipValidation]],  # unchecked here, so that one sentence covers all errors
     AfterValidator(check_ports),
 ]
-AllowHttp = Annotated[bool, Field(description="Allow plain http to these networks.")]
+AllowHttp = Annotated[bool, Field(description="Allow plain http to the networks in `allow_networks`.")]
 CaFile = Annotated[
     str,
     Field(description="A PEM file with private certificate authorities to trust in addition to the public ones."),

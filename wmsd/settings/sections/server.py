@@ -36,8 +36,9 @@ class Server(Section):
         str,
         Field(
             description=(
-                "The key file: its secret encrypts the keys in the data folder. It must be outside that "
-                "folder; wmsd key move creates it. Empty: the keys are not encrypted."
+                "The path of the key file. The secret in the key file encrypts the keys in the data "
+                "folder, so the key file must be outside the data folder. wmsd key move creates the key "
+                "file. Empty: the keys are not encrypted."
             )
         ),
         SecretFile,
@@ -76,8 +77,8 @@ class Server(Section):
         AfterValidator(check_time_zone),
         Field(
             description=(
-                "The time zone for pages, documents and due dates, unless the company or the user has another "
-                "one. Empty: the time zone of this machine."
+                "The time zone for pages, documents and due dates, unless the company or the user has "
+                "another one. Empty: the time zone of the server's machine."
             )
         ),
     ] = ""
@@ -93,8 +94,10 @@ class Server(Section):
     trusted_proxies: Annotated[
         Networks,
         Field(
-            description="Networks of trusted proxies, as CIDR. wmsd uses the headers X-Forwarded-For, "
-            "-Proto, -Host and -Port of these proxies."
+            description=(
+                "Networks of trusted proxies, such as 10.0.0.0/8. wmsd uses the headers "
+                "X-Forwarded-For, -Proto, -Host and -Port of these proxies."
+            )
         ),
     ] = []
     allow_origins: Annotated[

@@ -13,12 +13,16 @@ class SignOn(Section):
     """Sign-in through an OpenID provider. The guide explains the setup (/docs/sign-on)."""
 
     allow_networks: Annotated[
-        Networks, Field(description="Private networks that providers may be in, as CIDR.")
+        Networks,
+        Field(description=("Private networks in which sign-on providers are allowed, such as 10.0.0.0/8.")),
     ] = []
     allow_ports: Annotated[
         Ports,
         Field(
-            description='Ports that providers in these networks may have: 8443, or a range such as "8000-8999".'
+            description=(
+                "Allowed ports of providers in the networks of `allow_networks`: 8443, or a "
+                'range such as "8000-8999".'
+            )
         ),
     ] = list(ports.WEB)
     allow_http: AllowHttp = False

@@ -35,6 +35,8 @@ class Storage(Section):
 
     @property
     def memory(self) -> int:
-        """The memory in bytes."""
+        """The memory for the companies' open files and their caches, in bytes. If `memory_megabytes` is 0, return
+        the default: an eighth of the machine's memory, within fixed limits.
+        """
         own = min(max(machine_memory() // 8, LEAST_MEMORY), MOST_MEMORY)
         return self.memory_megabytes * MEGABYTE or own

@@ -12,12 +12,15 @@ class Webhooks(Section):
     """Where webhooks may be sent, in addition to the public internet over https."""
 
     allow_networks: Annotated[
-        Networks, Field(description="Private networks that receivers may be in, as CIDR.")
+        Networks, Field(description="Private networks in which receivers are allowed, such as 10.0.0.0/8.")
     ] = []
     allow_ports: Annotated[
         Ports,
         Field(
-            description='Ports that receivers in these networks may have: 8443, or a range such as "8000-8999".'
+            description=(
+                "Allowed ports of receivers in the networks of `allow_networks`: 8443, or a "
+                'range such as "8000-8999".'
+            )
         ),
     ] = list(ports.WEB)
     allow_http: AllowHttp = False

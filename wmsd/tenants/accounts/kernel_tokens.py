@@ -20,7 +20,11 @@ PREFIX: Final = "wmsdk_"
 
 
 class KernelToken(Model):
-    """A platform token, without its text. A replaced token is accepted for a day."""
+    """A platform token, without its text.
+
+    `status` is "current" for the token in use. A token that was replaced is "replaced" while it is still accepted,
+    for a day, and then "ended". A token that was revoked is "revoked".
+    """
 
     id: Id
     status: Literal["current", "replaced", "ended", "revoked"]
@@ -45,7 +49,7 @@ ACCEPTED: Final = f"SELECT hash, expires_at, id FROM kernel_tokens WHERE {IS_ACC
 
 
 def accepted(tx: Transaction) -> list[Bearer[int]]:
-    """Return the tokens that are accepted now, with their ids."""
+    """Return the platform tokens that are accepted now. The `owner` of each `Bearer` is the id of the token."""
     return [bearer_of(*row) for row in tx.rows(ACCEPTED, {NOW: tx.timestamp})]
 
 

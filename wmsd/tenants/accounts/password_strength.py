@@ -27,8 +27,8 @@ _one_at_a_time = threading.Lock()  # zxcvbn stores the user's words in a global 
 
 
 def password_errors(password: str, email: str, name: str) -> FieldErrors:
-    """Return an error if a password is too short, too long or easy to guess. `email` and `name` are those of the
-    user, and make a password easy to guess.
+    """Return an error if a password is too short, too long or easy to guess. `email` and `name` are the user's
+    e-mail address and name. A password that consists of their words is easy to guess.
 
     Call this function on a thread, because it takes up to 2 s.
     """
@@ -65,10 +65,11 @@ def _is_easy(password: str, email: str, name: str) -> bool:
 
 
 def _says_little(words: Sequence[str], own: Iterable[str], own_words: Set[str]) -> bool:
-    """Return True if the password is one repeated word, or consists only of `own_words`. zxcvbn overrates these
-    passwords, because of the spaces between the words.
+    """Return True if the password is one repeated word, consists only of `own_words`, or consists of a text in
+    `own`, once or repeated. zxcvbn overrates these passwords, because of the spaces between the words.
 
-    `own` has the user's e-mail address and name. `own_words` has the words in `own`, and common words.
+    `words` are the words of the password. `own` has the user's e-mail address, its part before the @, and the
+    user's name. `own_words` has the words in `own`, and EASY_WORDS.
     """
     said = set(words)
     if len(words) > 1 and len(said) == 1:

@@ -67,8 +67,8 @@ class Origin:
         """The keys under which failures are counted.
 
         The first key is the account with this client address. If the user has never signed in from this address,
-        there is a second key: the account with all unknown addresses. For the last of these keys, only one
-        password at a time is checked.
+        there is a second key: the account with None, which stands for all unknown addresses. wmsd checks only one
+        password at a time for sign-ins with the same last key.
         """
         own: Key = (self.email, self.address)
         return (own,) if self.is_known else (own, (self.email, None))
@@ -96,8 +96,8 @@ class Passwords:
         return False, after the time that a check takes.
 
         Raise Problem without checking the password in these cases. 429: the pause after failures has not ended, or
-        another password for this account is being checked. 503: too many passwords are being checked, and the
-        client address is unknown.
+        another password for the last of `origin.keys` is being checked. 503: too many passwords are being checked,
+        and the user has never signed in from this client address.
 
         If the caller disconnects during a check, the check still ends, and its result counts.
         """

@@ -75,7 +75,9 @@ async def choose_time_zone(service: SignInService, body: TimeZoneChoice, caller:
 def get_access(tx: Transaction, caller: Caller, company: Company | None) -> dict[str, object]:
     """Get a company and your abilities in it."""
     if company is None:
-        raise Problem("COMPANY_REQUIRED", "The request must name a company.")
+        raise Problem(
+            "COMPANY_REQUIRED", "The request names no company. Send X-Company-Id with the id of a company."
+        )
     return {
         "company": {"id": company.id, "name": company.name, "code": company.code},
         "sandbox": company.sandbox,

@@ -92,7 +92,7 @@ def both_companies(first: Companies, second: Companies) -> Companies:
 def both_abilities(first: Iterable[str], second: Iterable[str]) -> list[str]:
     """Return the abilities that both lists grant.
 
-    EVERYTHING in a list grants every ability. If one list contains EVERYTHING, return all abilities of the second
+    EVERYTHING in a list grants every ability. If one list contains EVERYTHING, return all abilities of the other
     list. If not, keep the order of `first`.
     """
     ours, theirs = list(first), list(second)

@@ -26,7 +26,7 @@ from wmsd.tenants.companies.schema import CompanyShown, Message
 Password = Annotated[str, Field(min_length=1, max_length=LONGEST), Sealed]
 Ability = Annotated[str, choice_of("Ability", [EVERYTHING, *ABILITIES])]
 AbilityNames = Annotated[list[Ability], Field(min_length=1, max_length=50)]
-TokenAbilities = Annotated[AbilityNames, Field(description="The token's abilities: at most those of its user.")]
+TokenAbilities = Annotated[AbilityNames, Field(description="What the token may do: at most what its user may do.")]
 
 
 class SignIn(Input):
@@ -169,12 +169,15 @@ CompanyCodes = Annotated[
     list[str],
     Field(
         max_length=10_000,
-        description="The codes of the companies that the user may use. A platform admin may use all companies.",
+        description="The codes of the companies that the user may use. A platform admin may use all: leave empty.",
     ),
 ]
 Abilities = Annotated[
     list[Ability],
-    Field(max_length=50, description="Only members need abilities. A member without abilities can only read."),
+    Field(
+        max_length=50,
+        description="Only members need abilities. If you select none, the member may read everything.",
+    ),
 ]
 
 
@@ -219,9 +222,7 @@ class UserRecord(Recorded):
     invited_until: Timestamp | None
     """The expiry of the user's link to choose a password."""
     waiting_since: Timestamp | None
-    """The time since which new rights wait for a new password or for single sign-on; null: no rights wait. The
-    user gets them by single sign-on, or by choosing a password at a new link.
-    """
+    """The time since which new rights wait for single sign-on or a new password; null: no rights wait."""
     waiting_role: Role | None
     waiting_company_codes: list[str]
     waiting_abilities: list[Ability]
@@ -329,7 +330,7 @@ class CompanyOfUser(CompanyShown):
 
 
 class UserRights(Model):
-    """What a user may do now, and why."""
+    """What a user may do now, and why. `companies` may be cut; `companies_in_all` counts all companies."""
 
     abilities: list[AbilityOfUser]
     companies: list[CompanyOfUser]
@@ -344,7 +345,7 @@ class TokenRecord(Model):
     user: str
     abilities: list[Ability]
     company_codes: list[str] | None
-    """null: all companies that its user may use."""
+    """The codes of the companies that the token may use; null: all companies that its user may use."""
     active: bool
     created_at: Timestamp
     expires_at: Timestamp
@@ -379,12 +380,14 @@ class TokenToMake(Input):
     ] = []
     days: Annotated[
         int | None,
-        Field(ge=1, description="The token expires after this number of days. If empty, the settings decide."),
+        Field(
+            ge=1, description="Days until the token expires. If empty, the setting tokens.lifetime_days applies."
+        ),
     ] = None
     user: Annotated[
         Annotated[str, Field(max_length=254)] | None,
         EmptyIsNull,
-        Field(description="The e-mail address of the user for whom the token acts. If empty, it acts for you."),
+        Field(description="The e-mail address of the user for whom the token acts. If empty, the token is yours."),
     ] = None
 
 
@@ -395,5 +398,5 @@ class MadeToken(Model):
     token: str
     abilities: list[Ability]
     company_id: Id | None
-    """The id of a company that the token may use."""
+    """The id of one of the companies that the token may use; null: there is no such company."""
     expires_at: Timestamp

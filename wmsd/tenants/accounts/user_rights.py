@@ -1,13 +1,13 @@
 """Changes the rights of a user. Existing sessions and tokens never get new rights.
 
 Another person may have a session, a token or the password of a user. For example, the admin who created the user
-may have chosen a password at the link before the user did. Therefore sessions and tokens keep their reach when
-their user gets new rights.
+may have chosen a password at the link before the user did. Therefore sessions and tokens keep their reach
+(`reach.py`) when their user gets new rights.
 
-The password sometimes keeps its reach too. This happens if the user gets rights in a company which the creator of
-the password's link does not administer. In this case, the new rights wait until the user signs in through a
-provider, or chooses another password. The link to that password must come from an admin who may give all these
-rights.
+The password sometimes keeps its reach too. An admin has created the link at which the password was chosen. If the
+user gets rights in a company which this admin does not administer, the new rights wait. They wait until the user
+signs in through a provider, or chooses another password at a new link. The new link must come from an admin who
+may give all these rights.
 
 If a user loses a right, all credentials of the user lose it immediately.
 """

@@ -20,9 +20,16 @@ from wmsd.contract.fields import (
 from wmsd.contract.list_queries import Query, QueryTimestamp
 
 Sandbox = Annotated[
-    bool, Field(description="For tests only: the limits are lower, and each webhook delivery is marked as a test.")
+    bool,
+    Field(
+        description=(
+            "For tests only: the limits are lower. Webhooks are sent only if the "
+            "company's operator allows sandbox webhooks, and each webhook delivery is "
+            "marked as a test."
+        )
+    ),
 ]
-SandboxWebhooks = Annotated[bool, Field(description="Whether the operator's sandbox companies may send webhooks.")]
+SandboxWebhooks = Annotated[bool, Field(description="The operator's sandbox companies may send webhooks.")]
 Module = Annotated[str, choice_of("Module", MODULES)]
 
 
@@ -82,7 +89,7 @@ OperatorCode = Annotated[
 ]
 Modules = Annotated[
     list[Module],
-    Field(description=("The modules that the company may use. Without `api`, programs have no access.")),
+    Field(description="The modules that the company may use. Without `api`, programs have no access."),
 ]
 OwnLimit = Annotated[int, Field(ge=1, le=1_000_000_000)] | None
 Search = Annotated[str, Field(max_length=64)]

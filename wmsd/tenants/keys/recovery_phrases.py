@@ -105,9 +105,9 @@ def check(tx: Transaction, recipient: str) -> KnownPhrase:
 
 def _not_in_use(typed: KnownPhrase | None, typed_fingerprint: str, now: list[KnownPhrase]) -> str:
     newest = (
-        f"This installation has the recovery phrase {now[0].fingerprint}, created at {now[0].created_at}."
+        f"Type the words of this installation's phrase {now[0].fingerprint}, created at {now[0].created_at}."
         if now
-        else ("This installation has no recovery phrase: create one.")
+        else "This installation has no recovery phrase: create one."
     )
     words = f"These words are the recovery phrase {typed_fingerprint}"
     if typed is None:
@@ -119,7 +119,11 @@ def decline(tx: Transaction) -> None:
     """Record the decision to work without a phrase. Raise Problem (409) if there is a checked phrase."""
     if (known := checked(in_use(tx))) is not None:
         raise Problem(
-            "INVALID_STATUS", f"The recovery phrase {known.fingerprint} is in use and protects the keys."
+            "INVALID_STATUS",
+            (
+                "You cannot continue without a recovery phrase: the phrase "
+                f"{known.fingerprint} is in use and protects the keys."
+            ),
         )
     if tx.execute(DECLINE, (tx.timestamp,)).rowcount:
         write_audit(tx, "recovery-phrase.decline", "recovery phrase")

@@ -76,7 +76,7 @@ def offer_first_admin(tx: Transaction) -> str | None:
 
 @for_strangers(returns=Message, limit="open")
 def look_for_first_admin(tx: Transaction, query: LinkQuery) -> dict[str, object]:
-    """Check the link to become the first admin."""
+    """Check a link with which a person can become the first admin."""
     _check_first_admin(tx, query.code)
     return {"message": "This installation has no admin yet."}
 

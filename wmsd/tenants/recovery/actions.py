@@ -23,11 +23,11 @@ NOT_CHOSEN: Final = (
 )
 UNKNOWN: Final = "is not in the list; load the list again"
 OF_LOST: Final = (
-    "cannot be confirmed or ended: this entry is about something lost, not about an access. Create what was "
-    "lost again, or dismiss the entry"
+    "cannot be confirmed or ended: this entry is about something lost, not about access. Create what "
+    "was lost again, or dismiss the entry"
 )
 OF_ACCESS: Final = (
-    "cannot be dismissed: this entry is about an access, not about something lost. Confirm or end the access"
+    "cannot be dismissed: this entry is about access, not about something lost. Confirm the access, or end it"
 )
 
 
@@ -70,7 +70,7 @@ def remove_lost_second_factors(tx: Transaction, body: RecoveryChoice) -> dict[st
         tx,
         body,
         ("second-factor",),
-        "does not concern a second factor: choose the entry of a user who lost the second factor",
+        "is not about a second factor: choose an entry of `wmsd recovery list` about a lost second factor",
     )
     for entry in chosen:
         second_factor_actions.remove_second_factor(tx, entry["subject"])
@@ -116,11 +116,11 @@ def _end(tx: Transaction, caller: Caller, entry: Entry, keeps_user: bool) -> Non
 
 
 def _chosen(tx: Transaction, choice: RecoveryChoice, kinds: Iterable[str], otherwise: str) -> list[Entry]:
-    """Return the open entries that `choice` selects: the entries with the given ids, or with `every`, all entries
-    of these `kinds`.
+    """Return the open entries that `choice` selects. `choice` has either the ids of entries, or `every`, which
+    selects all entries of these `kinds`.
 
-    Raise Problem (422) if an id is unknown, or belongs to an entry that is not of these `kinds`. The error text
-    for the second case is `otherwise`. Also raise Problem (422) unless `choice` has either ids or `every`.
+    Raise Problem (422) if `choice` has both or neither of them. Also raise Problem (422) if an id is unknown, or
+    belongs to an entry that is not of these `kinds`. In the last case, the error text is `otherwise`.
     """
     ids = choice.entries
     if bool(ids) == choice.every:
@@ -141,8 +141,8 @@ def _chosen(tx: Transaction, choice: RecoveryChoice, kinds: Iterable[str], other
 def _settled(tx: Transaction, chosen: list[Entry], how: How, action: str, ended: int | None = None) -> int:
     """Settle the entries, and record each of them in the audit. Return how many entries were settled.
 
-    Ending access already settles its entries. A caller that has ended access passes their number as `ended`, and
-    this function returns it.
+    The operations that end access settle the entries themselves. Therefore, after these operations, the caller
+    passes the number of entries as `ended`, and this function returns `ended`.
     """
     done = store.finish(tx, [entry["id"] for entry in chosen], how, tx.actor.name)
     for entry in chosen:

@@ -56,7 +56,7 @@ WORDS: Final[Mapping[str, FindingKind]] = {
     "platform-token": FindingKind(
         "platform-token-unconfirmed",
         "wrong",
-        "The {name} works, but was perhaps revoked after the backup.",
+        "The {name} works again since the restore. It was perhaps revoked after the backup.",
         SETTLE,
     ),
 }

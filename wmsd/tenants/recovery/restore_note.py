@@ -53,8 +53,9 @@ def note_restore(restored: Path, replaced: Path | None, as_of: str | None) -> st
     revocations.
 
     `as_of` is the time of the backup, or None if nothing was written after the backup. `replaced` is the previous
-    platform.db, or None if it cannot be read. wmsd takes the later revocations from it, and copies its tasks.
-    Raise sqlite3.Error or StorageError if the note cannot be written.
+    platform.db, whose later revocations the caller has already copied. It is None if it cannot be read completely.
+    Copy the restores and the tasks of `replaced`. If `replaced` has no restores, write no note. Raise
+    sqlite3.Error or StorageError if the note cannot be written.
     """
     if replaced is None:
         _begin(restored, as_of)

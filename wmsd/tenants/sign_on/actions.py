@@ -245,8 +245,9 @@ def _give(tx: Transaction, provider: Provider, user: User, rights: Rights) -> No
     """
     if rights.role != "platform-admin" and errors_of_role(tx, user):
         raise forbidden(
-            f"You are the only platform admin, and the rules for {provider.called} would change your role to "
-            f"{rights.role}. Create another platform admin first, or change the rules."
+            f"You are the only platform admin, and the rules of the sign-in provider {provider.called} "
+            f"would change your role to {rights.role}. Create another platform admin first, or change "
+            "the rules."
         )
     set_rights(tx, user, rights.role, rights.abilities, rights.company_ids)
     companies.write_audit(tx, f"user.change {rights.role} by {provider.name}", user.email)

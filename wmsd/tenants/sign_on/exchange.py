@@ -93,6 +93,9 @@ def _secret(provider: Provider) -> str:
     try:
         return read_client_secret(Path(provider.client_secret_file))
     except OSError:
-        raise NoAnswer(f"The file {provider.client_secret_file} cannot be read.") from None
+        raise NoAnswer(
+            f"The file {provider.client_secret_file} of client_secret_file cannot be read. "
+            "Check its path and its permissions."
+        ) from None
     except ValueError as error:
         raise NoAnswer(str(error)) from None

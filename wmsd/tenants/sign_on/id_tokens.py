@@ -115,7 +115,7 @@ def _check(claims: Mapping[str, Any], client_id: str, nonce: str, now: float) ->
         _need(party == client_id, "was issued for another client")
     _need(claims["nonce"] == nonce, "belongs to another sign-in")
     ends, made, begins = claims["exp"], claims["iat"], claims.get("nbf", 0)
-    _need(all(map(_is_time, (ends, made, begins))), "has invalid times")
+    _need(all(map(_is_time, (ends, made, begins))), "has a time that is not a number (exp, iat or nbf)")
     _need(now < ends + LEEWAY_SECONDS, "has expired")
     _need(
         max(made, begins) <= now + LEEWAY_SECONDS,

@@ -140,7 +140,7 @@ def _url(found: dict[str, Any], name: str) -> str:
     url = found.get(name)
     if not isinstance(url, str) or not URL.fullmatch(url):
         raise NoAnswer(
-            f"The metadata of the sign-in provider has no valid {name}. Check the issuer in sign_on.providers, "
-            "or tell the admin of the provider."
+            f"The metadata of the sign-in provider has no valid URL in {name}. Check the issuer in "
+            "sign_on.providers, or tell the admin of the provider."
         )
     return url

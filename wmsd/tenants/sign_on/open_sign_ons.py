@@ -64,7 +64,9 @@ class OpenSignOn:
         self._ids = ids
         self._vault = Vault(ids.secret())
         self._used: OrderedDict[str, int] = OrderedDict()
-        """The `state` of each finished sign-on, with the time until which it is remembered."""
+        """The `state` of each finished sign-on, with the time until which it is remembered, in seconds of
+        monotonic time.
+        """
 
     def begin(
         self,
@@ -75,7 +77,9 @@ class OpenSignOn:
         user_id: int | None,
         stays: bool = False,
     ) -> tuple[SignOn, str]:
-        """Begin a sign-on. Return it, and the sealed text that the browser stores."""
+        """Begin a sign-on. Return two values: the sign-on, and its data as an encrypted (sealed) text, which the
+        browser stores.
+        """
         state, nonce = self._ids.secret(), self._ids.secret()
         verifier = self._ids.secret() + self._ids.secret()  # at least 43 characters
         until = math.ceil(self._clock.monotonic()) + SECONDS

@@ -54,7 +54,7 @@ def _object(url: str, body: bytes) -> dict[str, Any]:
     try:
         document, errors = parse_json(body)
     except Problem:
-        errors, document = {"": ["is none"]}, {}
+        errors, document = {"": ["is not a JSON object"]}, {}
     if errors:
         raise NoAnswer(f"{url} did not answer with a JSON object.")
     return document

@@ -29,7 +29,7 @@ def _issuer(value: str) -> str:
 
 def _scopes(values: list[str]) -> list[str]:
     if "openid" not in values or not all(SCOPE.fullmatch(value) for value in values):
-        raise ValueError('must be a list of scope names that includes "openid"')
+        raise ValueError('must be a list that includes "openid" and has scope names without spaces')
     return values
 
 

@@ -9,7 +9,9 @@ from wmsd.contract.fields import Code, Input, Model
 
 Kept = Annotated[str, Field(max_length=4096)]
 LONGEST_SAMPLE = 16 * 1024
-"""The maximum length of sample claims. A form encodes the text, which can make it three times as long."""
+"""The maximum number of characters of sample claims. In the body of a form, the encoded text can be three times as
+long.
+"""
 
 
 class ProviderShown(Model):
@@ -88,10 +90,12 @@ class Tried(Model):
     is_new: bool
     role: Role | None
     companies: list[Code] | None
-    """Null means every company."""
+    """The codes of the companies that the person may use. Null means every company, or no rights if `role` is null
+    too.
+    """
     abilities: list[str]
     changes: bool
     """Whether a sign-in would change the role, companies or abilities of the user."""
     missing_companies: list[str]
-    """The company codes in the rules that do not exist in this installation."""
+    """The codes in the rules that no company of this installation has."""
     rules: list[RuleTried]

@@ -51,7 +51,13 @@ def site_of_warehouse(tx: Transaction, company_code: str, warehouse_code: str) -
     """Return the site of a warehouse. Raise Problem (404) if the warehouse has no site."""
     site = store.of_warehouse(tx, company_of_code(tx, company_code).id, warehouse_code)
     if site is None:
-        raise Problem("NOT_FOUND", f"The company {company_code} has no site for the warehouse {warehouse_code}.")
+        raise Problem(
+            "NOT_FOUND",
+            (
+                f"The company {company_code} has no site for the warehouse "
+                f"{warehouse_code}. To list all sites: wmsd site list"
+            ),
+        )
     return site
 
 

@@ -11,17 +11,17 @@ from wmsd.contract.list_queries import Query
 class NewSite(Input):
     name: Annotated[
         Name,
-        Field(description=("The name of the site. Movements and changes by the site's program show this name.")),
+        Field(description="The name of the site. Movements and changes by the site's program show this name."),
     ]
 
 
 class SitePlace(Input):
     company_code: Annotated[Code, Field(description="The code of the company.")]
-    warehouse_code: Annotated[Code, Field(description="The code of one of its warehouses.")]
+    warehouse_code: Annotated[Code, Field(description="The code of one of the company's warehouses.")]
 
 
 class SiteToMake(NewSite, SitePlace):
-    """The fields to create a site. The company and the warehouse come first."""
+    """The fields to create a site, in this order: the company, the warehouse, and the name of the site."""
 
 
 class SiteRecord(Recorded):

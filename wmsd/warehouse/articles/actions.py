@@ -67,7 +67,7 @@ def list_articles(tx: Transaction, query: ArticleQuery) -> Page:
 def list_sparse_articles(tx: Transaction, query: SparseArticleQuery) -> Page:
     """List articles with all fields or with chosen fields.
 
-    `fields` names the fields that the answer contains. It always contains `id`.
+    `fields` names the fields that the answer contains. The answer always contains `id`.
     """
     return store.page(tx, query, query.filters(), wanted_fields(query.fields, Article.model_fields))
 

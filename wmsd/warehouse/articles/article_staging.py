@@ -317,7 +317,8 @@ CONCERNS: Final = """
 
 
 def is_concerned_since(tx: Transaction, change: int) -> bool:
-    """Return True if an article of the file was changed or deleted after the number `change` of the change
-    sequence.
+    """Return True if an article that concerns the file was created, changed or deleted after the number `change`
+    of the change sequence. An article concerns the file if a row changes it, or if it has the code or the
+    external_ref of a row.
     """
     return bool(tx.value(CONCERNS, (change,)))

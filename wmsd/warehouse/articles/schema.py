@@ -37,7 +37,7 @@ def _unique(values: list[str]) -> list[str]:
 
 
 class ArticleFields(Input):
-    code: Annotated[Code, Field(description="The SKU, unique in the company.")]
+    code: Annotated[Code, Field(description="The code of the article (SKU), unique in the company.")]
     name: Name
     unit: Annotated[Label, Field(description="The unit of all quantities of this article, such as pcs.")] = "pcs"
     description: OptionalText = None
@@ -63,8 +63,10 @@ class ArticleFields(Input):
             )
         ),
     ] = None
-    track_lot: bool = False
-    track_serial: bool = False
+    track_lot: Annotated[bool, Field(description="Each reception of the article must name its lots.")] = False
+    track_serial: Annotated[
+        bool, Field(description="Each reception of the article must name a serial for each unit.")
+    ] = False
     weight_kg: Amount | None = None
     length_mm: Amount | None = None
     width_mm: Amount | None = None
@@ -78,14 +80,22 @@ class ArticleFields(Input):
             )
         ),
     ] = None
-    active: bool = True
+    active: Annotated[bool, Field(description="Inactive articles cannot be added to documents.")] = True
     client_id: Annotated[
-        Id | None, Field(description="The owner of the goods, if it is not the company itself.")
+        Id | None,
+        Field(
+            description=(
+                "Not the customer. The owner of the goods, if the goods do not belong to the company itself."
+            )
+        ),
     ] = None
     external_ref: Annotated[
         OptionalLabel,
         Field(
-            description="The number of this record in another program, such as a web shop. Unique in the company."
+            description=(
+                "The number of this record in another program, such as a web shop. Two records "
+                "of the same kind cannot have the same number."
+            )
         ),
     ] = None
 

@@ -67,7 +67,7 @@ def find(tx: Transaction, query: IdsQuery) -> Records:
 
 
 def _searched(values: Mapping[str, object]) -> Mapping[str, object] | None:
-    """Convert the filters that a caller has sent to the parameters of the SQL. Return None if no article can
+    """Return the parameters of the SQL for the filters that a caller has sent. Return None if no article can
     match.
     """
     found = dict(values)
@@ -89,8 +89,8 @@ def search_expression(search: str) -> str | None:
 
 
 def _phrase(barcode: str) -> str | None:
-    """Return an FTS5 query for the words of a barcode. Return None if the search index possibly lacks this
-    barcode.
+    """Return an FTS5 query for the words of a barcode. Return None if the search index may not contain these
+    words.
     """
     if "\0" in barcode or not any(each.isascii() and each.isalnum() for each in barcode):
         return None
@@ -113,7 +113,7 @@ ALL: Final = f"SELECT {RECORD} FROM articles ORDER BY id"
 
 
 def every(tx: Transaction) -> Iterator[str]:
-    """Return every article, one at a time, for exports."""
+    """Yield every article as JSON text, for exports."""
     return (row[0] for row in tx.execute(ALL))
 
 

@@ -30,10 +30,12 @@ TRACKED_OTHERWISE: Final = """
 
 
 def obstacles(tx: Transaction, made: CreatedRows, most: int) -> Iterator[str]:
-    """Yield a sentence for each reason why an article cannot be restored to its state before the import.
+    """Yield a sentence for each reason why an article cannot be restored to its state before the import: another
+    article now has its external_ref, or its tracking by serials cannot be switched back.
 
-    `made` are the articles that the import created. `most` is the maximum number of sentences about external
-    references. Later changes of the articles by users are not checked here, but in `wmsd/imports/undo.py`.
+    `made` are the articles that the import created. `most` is the maximum number of sentences about external_ref.
+    The sentences about tracking are not limited. Later changes of the articles by users are not checked here, but
+    in `wmsd/imports/undo.py`.
     """
     for code, external_ref in tx.rows(
         OF_TAKEN_EXTERNAL_REF, {"after": made.after, "last": made.last, "most": most}

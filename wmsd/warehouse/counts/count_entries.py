@@ -167,9 +167,10 @@ def _impossible_lines(tx: Transaction, entries: Sequence[Entry]) -> Iterator[Fie
 def _is_new_count(entry: Entry) -> bool:
     """Return True if the sent line reports a new count.
 
-    This is always the case if the line has `seen_at`, or another quantity or `counted_at` than the stored line. If
-    nothing differs, it is a new count only if the line must be counted again and has no read-only fields.
-    Read-only fields show that the client has sent back a line that it received.
+    A line without a counted quantity is not a new count. A line with a counted quantity is a new count if it has
+    `seen_at`, or if its quantity or `counted_at` differs from the stored line. If nothing differs, it is a new
+    count only if the line must be counted again and has no read-only fields. Read-only fields show that the client
+    has sent back a line that it received.
     """
     line, row = entry.sent, entry.row
     if line.counted_quantity is None:

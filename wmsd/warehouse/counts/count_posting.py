@@ -58,8 +58,8 @@ def book(tx: Transaction, count_id: int, reason: str | None = None) -> None:
 
 
 def _note_corrected(tx: Transaction, rows: Sequence[Row], stock_ids: Mapping[int, int]) -> None:
-    """Mark lines of this count that must be counted again. Their goods were counted here, and later corrected by
-    another count.
+    """Find the lines of this count whose goods were counted here and later corrected by another count. Mark them
+    in the database and in `rows`: they must be counted again.
 
     Otherwise both counts would book the same difference.
     """
@@ -152,8 +152,8 @@ def _movement(change: Change, count_id: int, line_id: int, reason: str | None) -
 
 
 def _mark_others(tx: Transaction, lines_of: Mapping[int, Sequence[int]]) -> None:
-    """Mark lines of other counts that must be counted again. This booking has corrected their goods after they
-    were counted.
+    """Mark lines of other counts: they must be counted again, because this booking has corrected their goods after
+    they were counted.
 
     `lines_of` has the ids of these lines, by the id of the count.
     """

@@ -81,7 +81,7 @@ class CountHead(Input):
     code: OwnCode = None
     status: Annotated[Status, Field(description="A new count begins as CREAT.")] = INITIAL
     warehouse_id: Annotated[
-        Id, Field(description=("The warehouse to count. You cannot change the warehouse later."))
+        Id, Field(description="The warehouse to count. You cannot change the warehouse later.")
     ]
     is_blind: Annotated[
         bool, Field(description="The expected quantity of a line is hidden until the line is counted.")
@@ -113,8 +113,9 @@ class NewCount(CountHead):
         EmptyIsNull,
         Field(
             description=(
-                "Counts only articles that a search for these words finds. Use either search words or lines. "
-                "If you enter neither, the count covers everything in stock in the warehouse."
+                "The count covers only articles in stock that have these words in the code, name or "
+                "barcode. If you fill in this field, leave the lines empty. If both are empty, the "
+                "count covers everything in stock in the warehouse."
             )
         ),
     ] = None

@@ -2,6 +2,8 @@
 
 from typing import Annotated, Literal
 
+from pydantic import Field
+
 from wmsd.contract.fields import Code, Input, Name, OptionalEmail, OptionalLabel, OptionalText, Recorded
 from wmsd.contract.list_queries import ChangesQuery, CursorQuery, PageQuery, Query, QueryFlag, SortedBy
 
@@ -28,10 +30,13 @@ class ContactFields(Input):
 class ClientFields(ContactFields):
     """A client: the owner of goods."""
 
+    active: Annotated[bool, Field(description="Documents can also name an inactive client.")] = True
+
 
 class PartnerFields(ContactFields):
     """A partner: receives, supplies or carries goods."""
 
+    active: Annotated[bool, Field(description="New documents cannot name an inactive partner.")] = True
     type: PartnerType = "CLIENT"
 
 
@@ -39,7 +44,7 @@ class WarehouseFields(Input):
     code: Code
     name: Name
     address: Address | None = None
-    active: bool = True
+    active: Annotated[bool, Field(description="New documents cannot name an inactive warehouse.")] = True
 
 
 class ClientChanges(ClientFields, partial=True):

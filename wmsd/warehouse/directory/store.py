@@ -1,6 +1,6 @@
 """The SQL of clients, partners, warehouses and all further kinds of records with a code that people choose.
 
-These kinds differ only in their columns, so they share this code.
+These kinds differ only in their columns, so this module serves all of them.
 """
 
 import json
@@ -105,7 +105,7 @@ def codes_by_id(tx: Transaction, kind: DirectoryKind) -> dict[int, str]:
 
 
 def every(tx: Transaction, kind: DirectoryKind) -> Iterator[str]:
-    """Return every record, one at a time, for exports."""
+    """Yield every record as JSON text, for exports."""
     return (row[0] for row in tx.execute(f"SELECT {kind.record} FROM {kind.table} ORDER BY id"))
 
 

@@ -226,8 +226,9 @@ def _names(line: Sent, kind: type[Line | Packed]) -> list[Any]:
 
 
 def _is_named(line: Sent, kind: type[Line | Packed]) -> bool:
-    """Return True if the line must be checked. Return False if the line has an id or code of its record, but all
-    of them are null. In this case they were malformed, and an error is already reported.
+    """Return True if the line must be checked. Return False if the line has a field for the id or the code of its
+    record, but each of these fields is null. A null can stand for a malformed value, whose error is already
+    reported.
 
     `kind` has the names of the fields with the id and the code.
     """

@@ -81,8 +81,9 @@ def find_stock(
     """Return the stock that the document must reserve. Add an error to `errors` for each line for which the stock
     is not enough.
 
-    `there` has the id of the stock record and the available quantity, by article and warehouse. If it is None, the
-    function reads them. Stock that the document has already reserved is available to it.
+    `there` has the id of the stock record and the available quantity in millionths, by article and warehouse. If
+    `there` is None, the function reads these values. Stock that the document has already reserved is available to
+    the document.
 
     `warehouse_id` is the document's own warehouse. If `errors` already has an error for this warehouse, the stock
     in it is not checked.

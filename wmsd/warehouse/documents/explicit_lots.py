@@ -36,7 +36,8 @@ def check_serials(line: NamesSerials, path: str, tracks_serials: bool) -> Iterat
         return
     if len(line.serials) * SCALE != line.quantity:
         sentence = (
-            f"must have one serial for each unit: {to_text(line.quantity)} ordered, {len(line.serials)} named"
+            f"must have one serial for each unit (units ordered: {to_text(line.quantity)}, serials "
+            f"named: {len(line.serials)})"
         )
         yield invalid_field(f"{path}.serials", sentence)
     if len(set(line.serials)) < len(line.serials):

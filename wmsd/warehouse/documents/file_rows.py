@@ -297,7 +297,9 @@ class DocumentRows:
         return self.rows_of(tx, map(csv_cells.read_record, self._table.every(tx)))
 
     def rows_of(self, tx: Transaction, documents: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-        """Yield one row for each line of these documents, with codes instead of ids. Numbers are texts."""
+        """Yield one row for each line of these documents, with codes instead of ids. In `documents` and in the
+        rows, each number is a string (see `csv_cells.read_record`).
+        """
         known = {
             name: directory.codes_by_id(tx, kind)
             for name, kind in self._table.references.items()

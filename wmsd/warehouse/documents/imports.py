@@ -158,10 +158,12 @@ class DocumentImport(Import):
             outcome.updated += 1
 
     def _route(self, current: str, wanted: str) -> list[str]:
-        """Return the shortest path of statuses from `current` to `wanted`, including both.
+        """Return the shortest path of statuses from `current` to `wanted`, including both. Raise Problem (409) if
+        there is no path.
 
-        Return an empty list if a document gets the status `wanted` only through other documents. For example, a
-        purchase order gets some of its statuses only through receptions.
+        There is one exception: if there is no path to a status in `InFiles.comes_about`, return an empty list. A
+        document gets such a status only through other documents. For example, a purchase order gets some of its
+        statuses only through receptions.
         """
         try:
             return [current, *self._kind.transitions.shortest_path(current, wanted)]

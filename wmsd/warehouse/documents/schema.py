@@ -9,16 +9,28 @@ from wmsd.contract.list_queries import IdsQuery, Query, QueryId, UpdatedSince
 from wmsd.tenants.companies.schema import Change
 
 OwnCode = Annotated[
-    Code | None, Field(description="Unique in the company. If empty, wmsd assigns the next code of the series.")
+    Code | None,
+    Field(
+        description=(
+            "Two documents of the same kind cannot have the same code. If you "
+            "leave this field empty in a new document, wmsd assigns the next "
+            "code."
+        )
+    ),
 ]
 ExternalRef = Annotated[
     OptionalLabel,
-    Field(description="The number of this record in another program, such as a web shop. Unique in the company."),
+    Field(
+        description=(
+            "The number of this record in another program, such as a web shop. Two records of "
+            "the same kind cannot have the same number."
+        )
+    ),
 ]
 
 
 class OfTheRequest:
-    """A mark for a field of a line that a request may contain, but that is not stored."""
+    """Marks a field in the model of a line. A request may contain this field, but the field is not stored."""
 
 
 class StatusReached(Model):
@@ -29,8 +41,11 @@ class StatusReached(Model):
 
 
 class DocumentChange(Model):
-    """A change of a document by a user. `status` is the new status. For the creation, it is the status with which
-    the document was created.
+    """A change of a document by a user. `what` is "created", "moved" for a change of status, or "changed" for a
+    change of fields or lines.
+
+    `status` is the new status. For "created", it is the status with which the document was created. For "changed",
+    it is null. `changes` is null except for "changed": it has the fields that changed.
     """
 
     at: Timestamp

@@ -92,7 +92,7 @@ class DocumentTable:
     """
     tells_changed_lines: bool = False
     """True if the event of a change contains only the changed lines. This is meant for documents with many lines,
-    of which each change affects only one or a few.
+    where a change usually affects only a few lines.
     """
 
     def __post_init__(self) -> None:

@@ -59,7 +59,7 @@ class Transitions(Generic[Status, Effect]):
         """
         effect = self.table.get((current, requested))
         if effect is None:
-            sentence = f"A {self.noun} that is {current} {self._possible(current, requested)}."
+            sentence = f"A {self.noun} with the status {current} {self._possible(current, requested)}."
             raise self.forbidden(sentence, current, requested)
         return effect
 

@@ -21,8 +21,9 @@ class WholeLines(NamedTuple, Generic[Line]):
     """The name of the field with the lines."""
 
     def errors(self, found: Iterable[FieldError], other_errors: Sequence[FieldError]) -> Iterator[FieldError]:
-        """Return the errors in `found`. Their paths count only the well-formed lines: replace each index by the
-        line's index in the request body. Omit errors at paths that already have an error in `other_errors`.
+        """Yield the errors in `found`, with corrected paths. In `found`, the index in a path counts only the
+        well-formed lines. Replace this index by the line's index in the request body. Omit errors at paths that
+        already have an error in `other_errors`.
         """
         paths = {error.path for error in other_errors}
         for error in found:

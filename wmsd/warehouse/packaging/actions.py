@@ -28,7 +28,7 @@ reading = partial(operation, tag="Packaging", answer="cursor", module="stock", a
 def walk_packaging_types(tx: Transaction, query: PackagingTypeQuery, position: int) -> CursorPage:
     """List packaging types by cursor.
 
-    Follow `next_cursor` until it is null. Users create and change packaging types on the pages.
+    Follow `next_cursor` until it is null. Users create and change packaging types in the browser.
     """
     return directory.after(tx, store.TYPES, query, position)
 
@@ -37,8 +37,8 @@ def walk_packaging_types(tx: Transaction, query: PackagingTypeQuery, position: i
 def walk_packaging_balances(tx: Transaction, query: PackagingBalanceQuery, position: int) -> CursorPage:
     """List packaging balances by cursor.
 
-    A packaging type has a balance with a partner from its first movement on. Follow `next_cursor` until it is
-    null.
+    A balance of a packaging type with a partner exists from the first movement of this type to or from this
+    partner. Follow `next_cursor` until it is null.
     """
     return store.balances_after(tx, query, position)
 

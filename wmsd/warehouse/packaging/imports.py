@@ -45,8 +45,8 @@ def import_packaging_types(tx: Transaction, rows: Iterable[Row], outcome: Outcom
 
 
 def import_packaging_movements(tx: Transaction, rows: Iterable[Row], outcome: Outcome) -> None:
-    """Record movements. If a row has the code of a recorded movement, the row must also have the values of this
-    movement, and changes nothing.
+    """Record movements. A row with the code of a recorded movement changes nothing. Such a row has an error if a
+    value differs from the recorded movement.
     """
     codes = FirstSeen()
     for row in rows:

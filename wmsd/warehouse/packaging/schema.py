@@ -96,7 +96,7 @@ class PackagingMovementFields(Input):
     partner_code: Code
     direction: Direction
     quantity: Quantity
-    occurred_at: Annotated[Timestamp | None, Field(description="The time of the movement. If empty, now.")] = None
+    occurred_at: Annotated[Timestamp | None, Field(description="Leave empty if the packaging moves now.")] = None
     notes: OptionalText = None
 
 

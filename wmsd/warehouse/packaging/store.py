@@ -33,7 +33,7 @@ TYPES: Final = DirectoryKind(
 OF_TYPE: Final = "(SELECT {} FROM packaging_types WHERE packaging_types.id = packaging_type_id)"
 NAMED: Final = {"packaging_type_code": OF_TYPE.format("code"), "packaging_type_name": OF_TYPE.format("name")}
 """The SQL of the code and the name of the packaging type. These are subqueries, which run only for returned
-records. A join slows down filters and totals too.
+records. A join would also run for filters and totals, and slow them down.
 """
 BALANCE: Final = record_sql(PackagingBalance, NAMED)
 MOVEMENT: Final = record_sql(PackagingMovement, NAMED)
@@ -77,7 +77,7 @@ ALL_MOVEMENTS: Final = f"SELECT {MOVEMENT} FROM packaging_movements ORDER BY id"
 
 
 def every_movement(tx: Transaction) -> Iterator[str]:
-    """Return every movement, one at a time, for exports."""
+    """Yield every movement as JSON text, for exports."""
     return (row[0] for row in tx.execute(ALL_MOVEMENTS))
 
 
@@ -164,8 +164,8 @@ RECORDED: Final = f"""
 
 
 def recorded_data(tx: Transaction, movement_id: int) -> str:
-    """Return the data of the event `packaging.movement_recorded`: the movement, and the current balance of its
-    packaging type with its partner.
+    """Return the data of the event `packaging.movement_recorded` as JSON: the movement, and the current balance of
+    its packaging type with its partner.
     """
     return tx.text(RECORDED, (movement_id,))
 

@@ -21,7 +21,7 @@ class PapersFields(Input):
     name: Annotated[
         Name | None,
         EmptyIsNull,
-        Field(description="The name on printed documents. If empty, the name of the company."),
+        Field(description="Printed documents show this name. Leave empty to use the name of the company."),
     ] = None
     address: Address | None = None
     tax_id: OptionalLabel = None
@@ -29,7 +29,7 @@ class PapersFields(Input):
     label_size: Annotated[
         LabelSize | None,
         EmptyIsNull,
-        Field(description="The size that is already chosen when you print labels."),
+        Field(description="When you print labels, wmsd proposes this size."),
     ] = None
 
 

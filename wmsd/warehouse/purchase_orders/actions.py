@@ -100,7 +100,13 @@ def delete_purchase_order(tx: Transaction, id: int) -> None:
     if status != INITIAL:
         raise BY_HAND.forbidden(f"This purchase order is {status} and cannot be deleted.", status)
     if (reception := tx.service(Dependents).find(tx, ORDERS.name, [id])) is not None:
-        raise BY_HAND.forbidden(f"This purchase order cannot be deleted: it has reception {reception}.", status)
+        raise BY_HAND.forbidden(
+            (
+                f"This purchase order cannot be deleted, because reception {reception} "
+                "refers to it. Cancel the order instead."
+            ),
+            status,
+        )
     delete_document(tx, ORDERS, id)
 
 

@@ -26,7 +26,7 @@ BY_RECEPTIONS: Final[frozenset[tuple[Status, Status]]] = frozenset(
     {("CREAT", "PARTIAL"), ("CREAT", "RECEPTIONAT"), ("PARTIAL", "RECEPTIONAT")}
 )
 """The changes of an order's status that a finalised reception causes. `BY_HAND` has the changes that users may
-cause. None of these changes affects stock.
+cause. Neither kind of change affects stock.
 """
 EXPECTS_MORE: Final[frozenset[Status]] = frozenset({"CREAT", "PARTIAL"})
 

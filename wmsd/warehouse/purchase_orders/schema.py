@@ -51,7 +51,7 @@ class PurchaseOrderFields(Input):
     code: OwnCode = None
     status: Annotated[Status, Field(description="A new order begins as CREAT.")] = INITIAL
     partner_id: Annotated[Id, Field(description="The supplier.")]
-    warehouse_id: Annotated[Id, Field(description="The warehouse that expects the goods.")]
+    warehouse_id: Annotated[Id, Field(description="The warehouse where the goods will arrive.")]
     external_ref: ExternalRef = None
     expected_date: DueDate | None = None
     notes: OptionalText = None

@@ -81,7 +81,7 @@ SET_OVER_RECEIPT: Final = """
 
 
 OVER_RECEIPT_BUILT_IN: Final = 0
-"""The tolerance for over-receipts of a company without an own setting, in millionths of a percent."""
+"""The tolerance for over-receipts if the company has not set one, in millionths of a percent."""
 
 
 def own_over_receipt_pct(tx: Transaction) -> int | None:
@@ -94,7 +94,7 @@ def own_over_receipt_pct(tx: Transaction) -> int | None:
 def over_receipt_pct(tx: Transaction) -> int:
     """Return the company's tolerance for over-receipts, in millionths of a percent.
 
-    It applies to articles without an own tolerance.
+    This tolerance applies to articles that have no tolerance of their own.
     """
     own = own_over_receipt_pct(tx)
     return OVER_RECEIPT_BUILT_IN if own is None else own

@@ -183,7 +183,9 @@ def _serial_errors(tx: Transaction, arrivals: Sequence[tuple[int, Arrival]]) -> 
             continue
         if arrival.quantity and len(arrival.serials) * SCALE != arrival.quantity:
             given, wanted = len(arrival.serials), to_text(arrival.quantity)
-            yield invalid_field(path, f"must have one serial for each unit: {wanted} arrived, {given} given")
+            yield invalid_field(
+                path, f"must have one serial for each unit (units arrived: {wanted}, serials given: {given})"
+            )
         there = lots.serials(tx, item.article_id, arrival.serials)
         for place, serial in enumerate(arrival.serials):
             if not serial:
@@ -213,7 +215,9 @@ def _over_receipts(arrivals: Sequence[tuple[int, Arrival]], company_pct: int) ->
 
 
 def sums_of(arrivals: Iterable[Arrival]) -> Mapping[int, int]:
-    """Return the total arriving quantity of each order item, by the id of the order item."""
+    """Return the total arriving quantity of each order item, by the id of the order item. Quantities are in
+    millionths of the article's unit.
+    """
     sums: Counter[int] = Counter()
     for arrival in arrivals:
         sums[arrival.ordered.id] += arrival.quantity

@@ -43,6 +43,7 @@ TRANSITIONS: Final[Transitions[Status, Effect]] = Transitions(
 
 def base_quantity(quantity_um3pl: int, um3pl_factor: int) -> int | None:
     """Convert a quantity from the article's `unit_3pl`, such as boxes, to the article's `unit`, such as pieces.
+    Both quantities and the factor are in millionths.
 
     Return None if the result has more than six decimal places.
     """

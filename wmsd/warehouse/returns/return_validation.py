@@ -86,7 +86,8 @@ def _line_errors(line: ReturnLineFields, path: str, tracks_serials: bool) -> Ite
         yield invalid_field(f"{path}.serials", "must be empty: the article is not tracked by serials")
     elif line.serials and len(line.serials) * SCALE != line.quantity:
         sentence = (
-            f"must have one serial for each unit: {to_text(line.quantity)} returned, {len(line.serials)} given"
+            f"must have one serial for each unit (units returned: {to_text(line.quantity)}, serials "
+            f"given: {len(line.serials)})"
         )
         yield invalid_field(f"{path}.serials", sentence)
 
@@ -134,14 +135,15 @@ def _other_partner(
 ) -> Iterator[FieldError]:
     is_asked = any(values.get(name) != current.get(name) for name in ("partner_id", "sales_order_id"))
     if is_asked and order["partner_id"] != values.get("partner_id"):
-        yield FieldError("INVALID_PARTNER", "partner_id", f"is not the partner of {order['code']}")
+        yield FieldError("INVALID_PARTNER", "partner_id", f"is not the partner of the sales order {order['code']}")
 
 
 REFERENCES: Final = references_of(RETURNS)
 
 
 def sent_errors(tx: Transaction, sent: Mapping[str, Any], named: Mapping[str, Any]) -> Iterator[FieldError]:
-    """Yield the errors in the references and lines of a body in which further fields are malformed.
+    """Yield the errors in the references and well-formed lines of a body that also has malformed values. The
+    errors of the malformed values are reported elsewhere.
 
     `sent` is the body, with null in place of each malformed value.
     """
@@ -221,6 +223,6 @@ def _not_as_shipped(
             if unit not in shipped.serials:
                 yield invalid_field(path, f"was not shipped with {code}")
             elif unit in returned.serials:
-                yield invalid_field(path, f"is already in another return of {code}")
+                yield invalid_field(path, f"is already in another return of the sales order {code}")
             elif lot is not None and of_lot in shipped.lots and lot != shipped.serials[unit]:
                 yield invalid_field(path, f"was not shipped with {code} as part of lot {lot}")

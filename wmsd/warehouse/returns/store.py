@@ -48,15 +48,15 @@ RETURNED: Final = """
 
 
 def shipped(tx: Transaction, order_id: int) -> dict[int, int]:
-    """Return the quantity of each article that the order has shipped, by the id of the article. Call this only for
-    an order that has been loaded.
+    """Return the shipped quantity of each article of the order, in millionths, by the id of the article. Call this
+    only for an order that has been loaded.
     """
     return dict(tx.rows(SHIPPED, (order_id,)))
 
 
 def returned(tx: Transaction, order_id: int, but_not: int | None) -> dict[int, int]:
-    """Return the returned quantity of each article, from all returns of the order. Cancelled returns and the
-    return `but_not` are not counted.
+    """Return the quantity of each article in all returns of the order, in millionths, by the id of the article.
+    Cancelled returns and the return `but_not` are not counted.
     """
     return dict(tx.rows(RETURNED, {"order_id": order_id, "but_not": but_not}))
 

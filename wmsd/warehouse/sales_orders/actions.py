@@ -168,6 +168,9 @@ def _change(
 ) -> None:
     """Write the changed order, its lines and its reservations. `rows` are the new lines, or None if the lines do
     not change.
+
+    `errors` are the errors that the caller has found. Raise Problem (422) if there are any, or if the stock is not
+    enough for the new lines.
     """
     before = ORDERS.one(tx, order_id)
     if rows is None:

@@ -23,7 +23,9 @@ Row = dict[str, Any]
 
 @dataclass(slots=True)
 class Lines:
-    """The sent lines in stored form, and their errors. If an article is unknown, its id is None."""
+    """The sent lines in stored form, and their errors. In a row, `article_id` is None if the article or the
+    warehouse of the line has an error.
+    """
 
     rows: list[Row] = field(default_factory=list)
     errors: list[FieldError] = field(default_factory=list)
@@ -65,7 +67,8 @@ REFERENCES: Final = references_of(ORDERS)
 
 
 def sent_errors(tx: Transaction, sent: Mapping[str, Any], named: Mapping[str, Any]) -> Iterator[FieldError]:
-    """Yield the errors in the references, lines and stock of a body in which further fields are malformed.
+    """Yield the errors in the references, well-formed lines and stock of a body that also has malformed values.
+    The errors of the malformed values are reported elsewhere.
 
     `sent` is the body, with null in place of each malformed value.
     """

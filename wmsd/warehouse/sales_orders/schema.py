@@ -43,11 +43,11 @@ class SalesOrderLineFields(Input):
         Id | None, Field(description="The warehouse of the goods. If omitted, the warehouse of the order.")
     ] = None
     lot_number: Annotated[
-        OptionalLabel, Field(description=("The lot to take. If omitted, wmsd takes the oldest lot."))
+        OptionalLabel, Field(description="The lot to take. If omitted, wmsd takes the oldest lot.")
     ] = None
     serials: Annotated[
         Serials | None,
-        Field(description=("The serials to take, one for each unit. If omitted, wmsd takes the oldest serials.")),
+        Field(description="The serials to take, one for each unit. If omitted, wmsd takes the oldest serials."),
     ] = None
 
 
@@ -75,13 +75,20 @@ class SalesOrderFields(WithPackaging):
     status: Annotated[Status, Field(description="A new order begins as CREAT.")] = INITIAL
     partner_id: Annotated[Id, Field(description="The customer who receives the goods.")]
     warehouse_id: Annotated[
-        Id, Field(description=("The warehouse from which the goods leave. A line can name another warehouse."))
+        Id, Field(description="The warehouse from which the goods leave. A line can name another warehouse.")
     ]
     client_id: Annotated[
-        Id | None, Field(description="The owner of the goods, if it is not the company itself.")
+        Id | None,
+        Field(
+            description=(
+                "Not the customer. The owner of the goods, if the goods do not belong to the company itself."
+            )
+        ),
     ] = None
     external_ref: ExternalRef = None
-    requested_date: DueDate | None = None
+    requested_date: Annotated[
+        DueDate | None, Field(description="The last day for loading the goods. After this day, the order is late.")
+    ] = None
     notes: OptionalText = None
     customer_reference: Annotated[OptionalLabel, Field(description="The customer's own number for the order.")] = (
         None
@@ -98,7 +105,7 @@ class SalesOrderFields(WithPackaging):
     ] = None
     carrier: OptionalLabel = None
     tracking_number: Annotated[
-        OptionalLabel, Field(description=("You can add the tracking number even after the order is delivered."))
+        OptionalLabel, Field(description="You can add the tracking number even after the order is delivered.")
     ] = None
     lines: Lines
 

@@ -112,7 +112,7 @@ class Hit(Model):
     found_in: str
     """The name of the field that contains the search text."""
     found: str
-    """The content of this field."""
+    """The content of the field `found_in`."""
     is_exact: bool
     """True if the whole field equals the search text."""
 

@@ -103,8 +103,10 @@ def ending_of(folded: str) -> str | None:
 class Wanted:
     """A search text, and the index queries for it. The query for the best matches comes first.
 
-    Each query is a list of parts. It finds the records whose text contains all its parts. A single character is
-    too short for the index: its second query finds the records whose first field begins with it.
+    Each query is a list of parts. A query finds the records whose text contains all parts of the query. For a
+    search text of a single character, there are only two queries. The first finds the records with a field that
+    equals the character. The second finds the records whose first field begins with the character, because the
+    index cannot find a single character anywhere else.
     """
 
     def __init__(self, text: str, is_exact: bool = False) -> None:
@@ -145,8 +147,10 @@ class Wanted:
         return self.whole in self._parts[rank][0]
 
     def rank(self, fields: Iterable[str]) -> int | None:
-        """Return the number of the first query that finds a record with these folded fields. Return None if no
-        query finds it.
+        """Return the number of the first query that finds a record with these fields. Return None if no query
+        finds it.
+
+        The fields are in lower case, and without accents and separators (see `fold`).
         """
         text = f"{BEFORE_FIRST}{END.join(fields)}{END}"
         return next(

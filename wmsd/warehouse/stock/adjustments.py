@@ -39,8 +39,9 @@ def adjust(tx: Transaction, article_id: int, warehouse_id: int, body: Adjustment
 def quarantine(tx: Transaction, article_id: int, warehouse_id: int, body: Quarantining) -> list[Change]:
     """Put goods in quarantine. The quantity stays the same, and the available quantity falls.
 
-    Raise Problem (422) if orders have reserved the goods. Also raise it if the goods have a lot or serial, but
-    `body` does not name the lot or serial.
+    Raise Problem (422) if orders have reserved the goods. Also raise it if `body` gives a quantity, but less is in
+    stock outside quarantine. This quantity does not include goods whose lot or serial `body` does not name. Only
+    `everything` includes all goods.
     """
     return _quarantine(tx, (article_id, warehouse_id), body, enters=True)
 
@@ -48,8 +49,8 @@ def quarantine(tx: Transaction, article_id: int, warehouse_id: int, body: Quaran
 def release(tx: Transaction, article_id: int, warehouse_id: int, body: Quarantining) -> list[Change]:
     """Release goods from quarantine. The quantity stays the same, and the available quantity rises.
 
-    Raise Problem (422) if less than the given quantity is in quarantine. Also raise it if the goods have a lot or
-    serial, but `body` does not name the lot or serial.
+    Raise Problem (422) if less than the given quantity is in quarantine. This quantity does not include goods
+    whose lot or serial `body` does not name. Only `everything` includes all goods.
     """
     return _quarantine(tx, (article_id, warehouse_id), body, enters=False)
 
@@ -104,7 +105,9 @@ def _elsewhere(tx: Transaction, article_id: int, made: Sequence[Change]) -> Iter
 def _adjustment_errors(body: Adjustment) -> FieldErrors:
     errors = _serial_errors(body, None if body.by is None else abs(body.by), "by")
     if (body.by is None) == (body.to is None):
-        errors["by"] = ["is required if `to` is missing: send either `by` or `to`, not both"]
+        errors["by"] = [
+            "is required if `to` is missing, and not allowed together with `to`: send only one of them"
+        ]
     elif body.by == 0:
         errors["by"] = ["must not be 0"]
     elif body.serials and body.to is not None:

@@ -125,7 +125,8 @@ MOVED: Final = f"""
     FROM stock LEFT JOIN moved ON moved.stock_id = stock.id
     WHERE stock.quarantined <> coalesce(moved.quarantined, 0)
 """
-"""The SQL checks quantity and quarantined quantity together. So it reads the ledger, the longest table, only once.
+"""Selects the stock records whose quantity or quarantined quantity is not the sum of their movements. One
+statement checks both, so SQLite reads the ledger, the longest table, only once.
 """
 
 LOW: Final = f"""

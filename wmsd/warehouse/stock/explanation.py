@@ -159,7 +159,7 @@ GROUPS: Final = f"""
 
 def _groups(tx: Transaction, stretch: Stretch) -> tuple[str, int]:
     """Return two values. The first is JSON: the movements grouped by kind, in the order of the first movement of
-    each group. The second is the sum of all quantities.
+    each group. The second is the sum of the quantities of all movements, in millionths.
     """
     ((groups, quantity),) = tx.rows(GROUPS, stretch._asdict())
     return groups, quantity
@@ -184,11 +184,12 @@ quantity in stock after this movement.
 def _chart_begins(
     tx: Transaction, stock_id: int, moment: str, created_at: str, count: Count | None
 ) -> tuple[str, int]:
-    """Return the time at which a chart begins, and the id of the last movement before this time, or 0.
+    """Return the time at which a chart begins, and the id of the last movement at or before this time. The id is 0
+    if there is no such movement, or if the chart begins at the creation of the stock record or earlier.
 
     The chart begins four weeks before `moment`, or at the time of the count if the count is earlier. Without a
-    count, it begins at the creation of the stock record. It never begins before this creation. But if `moment` is
-    before the creation, the chart begins at `moment`.
+    count, it begins at the creation of the stock record. The chart never begins before the creation of the record,
+    with one exception: if `moment` is before the creation, the chart begins at `moment`.
     """
     if count is None or moment <= created_at:
         return min(moment, created_at), 0

@@ -56,9 +56,9 @@ class LowStockChange(NamedTuple):
 def low_stock_changes(tx: Transaction, available_before: Mapping[int, int]) -> list[LowStockChange]:
     """Return the stock records whose stock became low, or is no longer low.
 
-    `available_before` has the available quantities before the change, by stock record. A record that is already
-    marked as low is returned too, if its quantity has fallen from above the minimum. This happens after a change
-    of the minimum.
+    `available_before` has the available quantities before the change in millionths, by the id of the stock record.
+    A record that is already marked as low is returned too, if its available quantity has fallen from above the
+    minimum to the minimum or below. This happens after a change of the minimum.
     """
     given = dumps([list(each) for each in available_before.items()])
     return [LowStockChange(*each) for each in tx.rows(CHANGES_OF_LOW_STOCK, (given,))]

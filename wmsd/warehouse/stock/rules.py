@@ -14,8 +14,9 @@ from wmsd.warehouse.stock.parts import NOTHING, UNNAMED, Amounts, Contents, Part
 class Fault(NamedTuple):
     """The reason why a change is refused.
 
-    `column` is the field with the error. `sentence` is the error text without its subject: the reader adds the
-    name of the field. `goods` is None if the fault is about the whole stock record.
+    `column` is the field with the error. `sentence` is the error text after its subject, such as "would remove 5,
+    but only 3 are in stock". The subject is the field, or words that the calling code puts before the text.
+    `goods` is None if the fault is not about one part of the stock record.
     """
 
     goods: PartKey | None

@@ -157,9 +157,17 @@ class Adjustment(StockChange):
     """
 
     by: Annotated[
-        SignedAmount | None, Field(description="The change of the quantity: positive to add, negative to remove.")
+        SignedAmount | None,
+        Field(
+            description=(
+                "The change of the quantity: positive to add, negative "
+                "to remove. With serials, enter the number of serials."
+            )
+        ),
     ] = None
-    to: Annotated[Amount | None, Field(description="The new total quantity.")] = None
+    to: Annotated[
+        Amount | None, Field(description=("The new total quantity, including reserved and quarantined goods."))
+    ] = None
 
 
 class Quarantining(StockChange):

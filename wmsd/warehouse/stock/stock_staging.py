@@ -278,8 +278,10 @@ def has_serials(tx: Transaction) -> bool:
 
 
 def of_lots(tx: Transaction, last_id: int) -> Iterator[dict[str, Any]]:
-    """Return the movements of lots and serials, in the order of their stock records. Each has the id of its stock
-    record.
+    """Return the staged movements of lots and serials, in the order of their stock records. Each movement has the
+    id of its stock record.
+
+    `last_id` is the last id of a stock record before the import created new records.
     """
     names = ("stock_id", "lot_number", "serial", "quantity", "quarantined")
     return (dict(zip(names, row, strict=True)) for row in tx.execute(OF_LOTS, {"last_id": last_id}))

@@ -122,7 +122,7 @@ ALL: Final = f"SELECT {RECORD} FROM {SOURCE} ORDER BY stock.id"
 
 
 def every(tx: Transaction) -> Iterator[str]:
-    """Return every stock record, one at a time, for exports."""
+    """Yield every stock record as JSON text, for exports."""
     return (row[0] for row in tx.execute(ALL))
 
 

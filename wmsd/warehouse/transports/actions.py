@@ -1,4 +1,5 @@
-"""The operations on transports. Sites make most of the calls.
+"""The operations on transports. Most calls come from sites. A site is a warehouse whose transport planner, a
+program, signs in with its own token.
 
 A site can only access the orders and transports of its own warehouse.
 """

@@ -40,7 +40,12 @@ def write_plan(tx: Transaction, site: TransportSite, body: TransportFields, curr
     types = find_types(tx, [entry.packaging_type_code for entry in body.packaging], "packaging", field_errors)
     find_partners([entry.order_code for entry in body.packaging], orders, "packaging", field_errors)
     if body.packaging and not body.order_codes:
-        field_errors.append(invalid_field("packaging", "needs orders, but this transport has no orders"))
+        field_errors.append(
+            invalid_field(
+                "packaging",
+                "must be empty if the transport has no orders: add orders, or leave the packaging out",
+            )
+        )
     refuse_field_errors(field_errors)
     if current is None:
         transport_id = store.insert(tx, site.warehouse_id, body.transport_ecc, body.vehicle, body.driver)
@@ -108,7 +113,7 @@ def _cannot_be_planned(site: TransportSite, found: tuple[Order, str | None] | No
         return "is not an order of this site"
     order, elsewhere = found
     if order.status not in MAY_BE_PLANNED:
-        return f"is {order.status}: it cannot be put on a transport any more"
+        return f"is {order.status}: an order with this status cannot be put on a transport"
     if elsewhere is None:
         return None
     other, warehouse_id = json.loads(elsewhere)
@@ -167,6 +172,10 @@ def _forbidden(
 
 
 def conflict_details(status: Status, requested: Requested | None) -> dict[str, object]:
-    """Return the details of a 409 answer, for programs."""
+    """Return the details of a 409 answer, for programs: `current` is the status of the transport, `requested` is
+    the requested status, and `allowed` has the other statuses to which a call can change it.
+
+    `requested` is None if the call does not change the status.
+    """
     allowed = [each for each in moves_from(status) if each != requested]
     return {"current": status, "requested": requested, "allowed": allowed}

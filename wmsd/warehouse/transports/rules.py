@@ -79,4 +79,4 @@ def why_not(effect: Effect, code: str, status: OrderStatus) -> str:
         return f"{code} is {status}, because it was unloaded: load it again, or leave it out of the transport"
     if status == "ANULAT":
         return f"{code} is ANULAT: leave it out of the transport"
-    return f"{code} is {status} and not ready to be loaded"
+    return f"{code} is {status}: give the order the status IN_LUCRU first, or leave it out of the transport"

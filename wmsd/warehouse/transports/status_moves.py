@@ -129,7 +129,9 @@ def _move_orders(tx: Transaction, current: Planned, effect: Effect) -> None:
             for number, problem in problems.items()
         }
         code = next(iter(problems.values())).code
-        raise Problem(code, f"The status of {len(problems)} orders cannot be changed. {NOTHING}", errors=errors)
+        raise Problem(
+            code, f"The status cannot be changed for {len(problems)} of the orders. {NOTHING}", errors=errors
+        )
 
 
 def _send_out(tx: Transaction, current: Planned, moment: str) -> None:

@@ -175,10 +175,11 @@ NAMED: Final = f"""
 def orders_named(
     tx: Transaction, codes: Iterable[str], transport_id: int | None
 ) -> dict[str, tuple[Order, str | None]]:
-    """Return two values for each code: its order, and a different transport that already has the order, or None.
+    """Return each of these orders by its code, with the other transport that already has the order. Unknown codes
+    are omitted.
 
-    The different transport is not delivered yet. It is JSON text: [transport_ecc, warehouse_id]. `transport_id` is
-    the id of the transport that is being planned, or None for a new transport.
+    The other transport is JSON text: [transport_ecc, warehouse_id]. It is None if no other undelivered transport
+    has the order. `transport_id` is the id of the transport that is being planned, or None for a new transport.
     """
     rows = tx.rows(NAMED, {"codes": dumps(list(codes)), "transport_id": transport_id})
     return {row[1]: (Order(*row[:-1]), row[-1]) for row in rows}

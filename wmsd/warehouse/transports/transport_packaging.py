@@ -30,11 +30,14 @@ def find_types(tx: Transaction, codes: Sequence[str], path: str, errors: list[Fi
 def find_partners(
     order_codes: Sequence[str | None], orders: Mapping[str, Order], path: str, errors: list[FieldError]
 ) -> list[int | None]:
-    """Return the partner of each packaging entry, or None if the entry has an error.
+    """Return the id of the partner of each packaging entry, or None if the entry has an error.
 
-    `order_codes` has the order code of each entry, or None for an entry without an order. An entry with an order
-    gets the partner of the order. For an entry without an order, all orders must have the same partner. Add an
-    error to `errors` if they have several partners, or if an entry's order is not on this transport.
+    `order_codes` has the order code of each entry, or None for an entry without an order. `orders` are the orders
+    of the transport, by code. An entry with an order gets the partner of the order. For an entry without an order,
+    all orders must have the same partner. Add an error to `errors` if the orders have several partners, or if an
+    entry's order is not on this transport.
+
+    If the transport has no orders, an entry without an order gets None, but no error.
     """
     partners = {order.partner_id for order in orders.values()}
     found: list[int | None] = []

@@ -119,7 +119,7 @@ async def test_today_and_health_lead_there_until_it_is_settled(admin: Visitor) -
     for email in (EMAIL, ADMIN):
         await press(admin, "confirm", email)
     assert await open_entries(world) == set()
-    assert "There are no open entries" in (await admin.get("/admin/after-restore")).text
+    assert "There is nothing to do" in (await admin.get("/admin/after-restore")).text
     assert (await world.call("GET", "/api/health")).body["status"] == "ok"
     assert "Not everything that a restore lost" not in text_of((await admin.get("/today")).text)
     disabled = await world.installation.platform.read(
@@ -161,7 +161,7 @@ async def test_what_the_page_cannot_do_changes_nothing(admin: Visitor) -> None:
         assert seen.status in (422, 400), (wrong, seen.status)
     lost = next(each for each in buttons(await admin.get("/admin/after-restore")) if each["act"] == "dismiss")
     seen = await admin.post("/admin/after-restore", {**lost, "act": "confirm"})
-    assert "this entry is about something lost, not about an access" in text_of(seen.text)
+    assert "this entry is about something lost, not about access" in text_of(seen.text)
     assert (await admin.post("/admin/after-restore", {**form, "form_token": "x"})).status == 403
     assert await open_entries(admin.world) == before
 

@@ -205,7 +205,7 @@ async def test_a_way_that_takes_no_alerts_is_shown(house: World) -> None:
 
 
 async def test_the_doctor_examines_every_file(admin: Visitor) -> None:
-    assert "No examination was started on this page yet." in (await admin.get("/admin/health")).text
+    assert "The files have not been examined from this page yet." in (await admin.get("/admin/health")).text
     seen = await examined(admin)
     assert "No problems. All 2 files are undamaged. Examined 20 Nov 2026, 12:00 UTC." in text_of(seen.text)
     assert (await audit(admin))[0][:4] == [EMAIL, "examination.begin", "doctor", "127.0.0.1"]

@@ -45,7 +45,7 @@ async def test_settings_are_searched(admin: Visitor) -> None:
     assert every[1:3] == ['"day"', "default"]
     seen = await admin.get("/admin/settings?search=PASSPHRASE")
     assert [cells[0] for cells in rows(seen)] == ["backup.passphrase_file"]
-    assert "wmsd reads this setting again for each backup." in seen.text
+    assert "A change applies from the next backup on, without a restart." in seen.text
     for query in ("search=nothing+like+that", "source=file", "source=x", f"search={'x' * 5 * LONGEST_SEARCH}"):
         seen = await admin.get(f"/admin/settings?{query}")
         assert (seen.status, "No records match these filters." in seen.text) == (200, True), query

@@ -133,7 +133,7 @@ async def test_what_operations_refuse_is_told_in_romanian(shop: Shop) -> None:
             "nu poate fi folosit cu auth_type basic, care cere username și password",
         ),
         (
-            "A sales order that is CREAT cannot become LIVRAT, only IN_LUCRU, INCARCAT or ANULAT.",
+            "A sales order with the status CREAT cannot become LIVRAT, only IN_LUCRU, INCARCAT or ANULAT.",
             "Înregistrarea (comandă de vânzare) cu statusul CREAT nu poate deveni LIVRAT, ci doar IN_LUCRU, "
             "INCARCAT sau ANULAT.",
         ),

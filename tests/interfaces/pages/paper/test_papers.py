@@ -15,7 +15,7 @@ from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.support.pictures import JPEG, png
 from tests.support.shop import Shop
 from wmsd.dispatch.freezes import Freezes
-from wmsd.interfaces.pages.kit.values import DASH
+from wmsd.interfaces.pages.kit.quantities import DASH
 from wmsd.warehouse.papers.logo import MOST_BYTES
 
 PAPERS = "/companies/1/papers"

@@ -334,7 +334,7 @@ async def test_packaging_goes_along_when_an_order_is_loaded(shop: Shop) -> None:
 async def test_a_date_is_typed_as_people_write_it(office: Visitor, typed: str) -> None:
     given = {"partner": "P1", "warehouse": "MAIN", "requested_date": typed}
     wrong = await sent(office, f"{ORDERS}/new", **given, **lines(("A", "many")))
-    assert 'name="requested_date" value="26.11.2026"' in wrong.text
+    assert 'name="requested_date" aria-describedby="requested_date-help" value="26.11.2026"' in wrong.text
     done = await sent(office, f"{ORDERS}/new", **given, **lines(("A", "1")))
     assert done.status == 303
     assert (await document(office, "sales-orders/1"))["requested_date"] == "2026-11-26"

@@ -84,7 +84,13 @@ async def test_units_of_receptions_are_explained(office: Visitor, shop: Shop) ->
     assert done.status == 303, done.text
     page = await office.get(f"{RECEPTIONS}/new?purchase_order=1")
     assert notes(page) == ["Alpha", "Beta"]
-    assert notes(page, "quantity_um3pl") == ["of 2 box, 12 pcs in one box", "of 2 pcs"]
+    assert notes(page, "quantity_um3pl") == [
+        "still to receive: 2 box, 12 pcs in one box",
+        "still to receive: 2 pcs",
+    ]
     wrong = await office.post(f"{RECEPTIONS}/new", {**form_of(page), "selected_items.0.quantity_um3pl": "many"})
     assert wrong.status == 422
-    assert notes(wrong, "quantity_um3pl") == ["of 2 box, 12 pcs in one box", "of 2 pcs"]
+    assert notes(wrong, "quantity_um3pl") == [
+        "still to receive: 2 box, 12 pcs in one box",
+        "still to receive: 2 pcs",
+    ]

@@ -42,7 +42,10 @@ async def test_what_nobody_makes_here_says_how_it_comes(world: World) -> None:
     assert sentence == "No records yet. New sales order · Import a file"
     assert ways == ["/companies/1/sales-orders/new", "/companies/1/imports/new?kind=sales-orders"]
     assert told(await visitor.get("/companies/1/events")) == (
-        "No records yet. Every change creates an event.",
+        (
+            "No records yet. Changes to articles, orders, receptions, returns, counts, stock and packaging "
+            "create events."
+        ),
         [],
     )
 

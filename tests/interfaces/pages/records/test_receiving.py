@@ -43,7 +43,7 @@ async def test_a_purchase_order_is_received_as_ordered(office: Visitor, shop: Sh
     form = await office.get(f"{RECEPTIONS}/new?purchase_order=1")
     fields = form_of(form)
     assert [fields[f"selected_items.{number}.quantity_um3pl"] for number in (0, 1)] == ["10", "4"]
-    assert "of 10 pcs" in text_of(form.text)
+    assert "still to receive: 10 pcs" in text_of(form.text)
     done = await office.post(f"{RECEPTIONS}/new", fields)
     assert done.goes_to == f"{RECEPTIONS}/1?done=new", done.text
     assert (await sent(office, f"{RECEPTIONS}/1/finish")).goes_to == f"{RECEPTIONS}/1?done=finish"
@@ -126,8 +126,8 @@ async def test_what_is_open_stands_beside_its_item_after_an_error_too(office: Vi
     assert seen.status == 422
     notes = {name: text_of(note) for name, note in NOTE.findall(seen.text) if name.endswith("quantity_um3pl")}
     assert notes == {
-        "selected_items.0.quantity_um3pl": "of 4 pcs",
-        "selected_items.1.quantity_um3pl": "of 10 pcs",
+        "selected_items.0.quantity_um3pl": "still to receive: 4 pcs",
+        "selected_items.1.quantity_um3pl": "still to receive: 10 pcs",
     }
 
 
@@ -135,7 +135,7 @@ async def test_a_code_of_no_order_leaves_the_form_without_notes(office: Visitor)
     await purchase(office, ("A", "10"))
     fields = form_of(await office.get(f"{RECEPTIONS}/new?purchase_order=1"))
     seen = await office.post(f"{RECEPTIONS}/new", {**fields, "purchase_order": "NONE"})
-    assert (seen.status, "of 10 pcs" in text_of(seen.text)) == (422, False)
+    assert (seen.status, "still to receive: 10 pcs" in text_of(seen.text)) == (422, False)
 
 
 async def test_a_reception_begins_with_the_code_of_its_order(office: Visitor) -> None:

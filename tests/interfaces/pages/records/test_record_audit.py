@@ -12,7 +12,7 @@ from tests.interfaces.pages.records.test_browse import rows, signed_in
 from tests.interfaces.pages.visitor import Visitor
 from tests.support.shop import Shop
 from tests.support.world import PASSWORD
-from wmsd.interfaces.pages.kit.values import DASH
+from wmsd.interfaces.pages.kit.quantities import DASH
 from wmsd.tenants.companies import store as companies
 
 EMAIL = "ana@example.com"

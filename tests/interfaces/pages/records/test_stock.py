@@ -347,7 +347,7 @@ async def test_script_in_reasons_and_names_is_text(visitor: Visitor, dock: Dock)
 
 async def test_the_lists_of_stock_and_an_article_lead_to_it(visitor: Visitor) -> None:
     listed = await visitor.get("/companies/1/stock")
-    assert '<a href="/companies/1/stock/1"><span>20</span></a>' in listed.text
+    assert '<a href="/companies/1/stock/1"><span>20</span> pcs</a>' in listed.text
     article = await visitor.get("/companies/1/articles/1")
     assert rows(article) == [
         ["MAIN Main", "20", "3", "0", "17", "20 Nov 2026, 12:00 UTC"],

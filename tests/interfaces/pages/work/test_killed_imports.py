@@ -102,7 +102,7 @@ def test_a_file_is_in_whole_or_not_at_all(home: Home, how: str, seconds: float) 
         address, page = Office(server).settled(path)
         found = count(home)
         if address.startswith("/companies/1/imports/uploads/"):
-            assert "Nothing was imported" in page
+            assert "Nothing was changed" in page
             assert found == 0
         else:
             assert address == "/companies/1/imports/1?done=new"

@@ -29,9 +29,10 @@ MOST_LOOKS: Final = 10
 
 @reading(answer="cursor", returns=Delivery)
 def list_webhook_deliveries(tx: Transaction, id: int, query: DeliveryQuery, position: int) -> CursorPage:
-    """List the deliveries of a subscription with their attempts, the newest first.
+    """List the deliveries of a subscription, the newest first.
 
-    Deliveries are kept for 30 days. Open deliveries are kept longer.
+    Each delivery has its attempts, the oldest first. Deliveries are kept for 30 days. Open deliveries are kept
+    longer.
     """
     subscriptions.columns(tx, id)
     return log.before(tx, id, query, position)
@@ -82,7 +83,8 @@ def redeliver_webhook_range(tx: Transaction, id: int, body: RedeliveryRange) -> 
 def count_webhook_range(tx: Transaction, id: int, body: RedeliveryRange) -> dict[str, Any]:
     """Count the deliveries of a range before they are sent again.
 
-    The exact number is counted up to 5 000. Above that, the answer only says that there are more.
+    The count stops at 5 000 deliveries, or when many deliveries had to be checked. If the count has stopped early,
+    `is_whole` in the answer is false, and there may be more deliveries.
     """
     subscriptions.columns(tx, id)
     chosen = _range(tx, id, body)

@@ -155,8 +155,8 @@ A_MINUTE: Final = 60_000
 
 
 def queue_test(tx: Transaction, subscription_id: int) -> Due:
-    """Queue a test event, which the caller sends immediately. If the caller does not send it, it becomes due after
-    one minute.
+    """Queue a test event, and return its delivery, which the caller sends immediately. If the caller does not send
+    the delivery, the delivery becomes due after one minute.
     """
     body = {"event": TEST_EVENT, "timestamp": tx.timestamp, "data": {"webhook_id": subscription_id}}
     event = {"id": tx.ids.unique(), "event": TEST_EVENT, "timestamp": tx.timestamp, "body": dumps(body)}

@@ -146,9 +146,11 @@ def _rare(condition: str) -> str:
 
 
 def _plan(wanted: DeliveryFilter) -> tuple[str, list[Branch], list[str]]:
-    """Return the name of the index, the searches in this index, and the conditions that are checked row by row.
+    """Return the name of the index, the searches in this index, and the conditions that are checked row by row. If
+    there are no searches, no delivery can match.
 
-    Most deliveries have the status `delivered`. A search for this status therefore uses the index of events.
+    Most deliveries have the status `delivered`. If the filter has this status and also has events, the index of
+    events is therefore used. If the filter has records, the index of records is always used.
     """
     if () in (wanted.statuses, wanted.events, wanted.records):
         return "", [], []

@@ -62,7 +62,7 @@ def count(
 
 
 def send_range(tx: Transaction, chosen: DeliveryFilter, after: int) -> Found:
-    """Queue the deliveries again that match `chosen` and come after the delivery `after`. One call queues a
+    """Queue again the deliveries that match `chosen` and come after the delivery `after`. One call queues a
     limited number.
 
     Return the queued deliveries. Deliveries of one entity stay in their order.

@@ -66,10 +66,10 @@ NOTE_VERDICTS: Final = """
 
 
 def record(tx: Transaction, results: Sequence[Result]) -> set[int]:
-    """Record the results of attempts, at most one for each delivery. If a delivery is finished, release the next
-    delivery that was held for it.
+    """Record the results of attempts, at most one for each delivery. If a delivery is finished, make the next held
+    delivery of its entity due.
 
-    Return the ids of the subscriptions of the released deliveries.
+    Return the ids of the subscriptions in which a held delivery became due.
     """
     judged = _judged(tx, results)
     now = now_in_milliseconds(tx)
@@ -120,8 +120,8 @@ def _verdict(each: Judged, now: int) -> tuple[Any, ...]:
 
 
 def _visible_results(judged: Sequence[Judged]) -> Iterator[Judged]:
-    """Return the results to store in the subscriptions. Leave out a success that the next result overwrites: the
-    next result of the same subscription is also a success.
+    """Return the results to store in the subscriptions, in the same order. If a success is followed by another
+    success of the same subscription, leave out the first one, because the second one overwrites it.
     """
     following: dict[int, bool] = {}
     visible = []

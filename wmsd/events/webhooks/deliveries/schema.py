@@ -14,7 +14,8 @@ ClosedStatus = Literal["delivered", "exhausted", "skipped"]
 CLOSED_STATUSES: Final = get_args(ClosedStatus)
 WaitingReason = Literal["credentials_missing"]
 MOST_ATTEMPTS: Final = 10
-"""The details of a delivery list at most this many attempts: the latest ones. A delivery may have more attempts.
+"""The maximum number of attempts in the details of a delivery. The details have the latest attempts; a delivery
+may have more.
 """
 MOST_RECORDS: Final = 20
 """The maximum number of records in one filter."""
@@ -75,7 +76,7 @@ class Attempt(Model):
 
 
 class Delivery(Model):
-    """A delivery with its attempts, the oldest first."""
+    """A delivery. `attempts` has the attempts in order, the oldest first."""
 
     id: Id
     sequence: Annotated[
@@ -203,7 +204,9 @@ class RedeliveryRange(Input):
 
 
 class Counted(Model):
-    """The number of deliveries in a range."""
+    """The number of deliveries in a range. `until` is the end of the counted period, even if the request did not
+    set it.
+    """
 
     deliveries: int
     is_whole: Annotated[

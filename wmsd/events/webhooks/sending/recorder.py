@@ -16,7 +16,7 @@ MOST_UNWRITTEN: Final = 512
 """The maximum number of unrecorded results of a company. At this number, wmsd sends no more deliveries for the
 company until results are recorded.
 
-The limit keeps repetitions few: after a crash, wmsd sends each delivery again whose result was not recorded.
+The limit keeps repetitions few: after a crash, wmsd sends again each delivery whose result was not recorded.
 """
 AGAIN_SECONDS: Final = 1.0
 GATHERING_SECONDS: Final = 0.025

@@ -95,8 +95,8 @@ class SubscriptionQueue:
     # --- due deliveries -----------------------------------------------------------------------------------------
 
     async def load(self, database: Database, budget: int) -> None:
-        """Load the next due deliveries. `budget` is the maximum number of characters in their bodies. At least one
-        delivery is loaded, even if its body is larger.
+        """Load the next due deliveries, until their bodies have at least `budget` characters in total. If any
+        delivery is due, at least one is loaded.
         """
         self.may_have_more = False  # set before the read, because a scan may find more during the read
         self.reserved, drops = budget, self._drops

@@ -49,7 +49,8 @@ def make_webhook_receiver(tx: Transaction, body: NewReceiver, company: Company) 
 def get_webhook_receiver(tx: Transaction, id: int, company: Company) -> dict[str, Any]:
     """Get a test receiver.
 
-    The answer has its secret and the requests that it has received, the newest first.
+    The answer has the secret of the test receiver, and the requests that the test receiver has received, the
+    newest first.
     """
     return {**or_not_found(store.one(tx, id), "test receiver"), "off_because": off_because(company)}
 

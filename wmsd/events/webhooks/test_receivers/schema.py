@@ -16,7 +16,7 @@ class NewReceiver(Input):
         Field(
             min_length=1,
             max_length=100,
-            description=("The events to send: names of events, or only * for all events."),
+            description="The events to send, or only * for all events.",
         ),
         AfterValidator(each_once),
     ] = ["*"]
@@ -24,9 +24,9 @@ class NewReceiver(Input):
         Answers,
         Field(
             description=(
-                "How the test receiver answers. success: 200; failure: 500, and wmsd tries each delivery five "
-                "times; gone: 410, and wmsd switches the webhook off; late: 200 after 5 seconds. You can "
-                "change the answer at any time."
+                "What the test receiver answers. success: the HTTP status 200. failure: 500, so wmsd "
+                "tries each delivery five times. gone: 410, so wmsd switches the webhook off. late: 200 "
+                "after 5 seconds. You can change the answer at any time."
             )
         ),
     ] = "success"

@@ -134,8 +134,9 @@ FORGET: Final = """
 def keep(
     tx: Transaction, subscription_id: int, delivery_id: int, headers: dict[str, str], body: bytes, at: datetime
 ) -> Answers | None:
-    """Store a received request and delete the oldest requests. Return the configured answer, or None if the test
-    receiver has ended.
+    """Store a received request, and delete the oldest requests if there are more than `KEPT` requests or
+    `KEPT_BYTES` bytes. Return the configured answer. If the test receiver has ended, store nothing and return
+    None.
     """
     row = tx.row(RECEIVING, (subscription_id, tx.timestamp))
     if row is None:

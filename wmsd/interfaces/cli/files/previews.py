@@ -61,9 +61,11 @@ def note_similar_codes(alike: list[Alike]) -> None:
 
 
 def note_end(has_rows: bool, alike: list[Alike], changes_nothing: str | None) -> None:
-    """Print the notes at the end of an import: about missing rows, similar codes, and a run that changed nothing.
+    """Print the notes at the end of an import: about a file without rows, about similar codes, and about a run
+    that changed nothing.
 
-    `changes_nothing` is "dry run" or "preview", or None for an import that changes records.
+    `has_rows` is False for a file without rows. `changes_nothing` is "dry run" or "preview", or None for an import
+    that changes records.
     """
     if not has_rows:
         note(NO_ROWS)

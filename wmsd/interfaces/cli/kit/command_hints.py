@@ -90,7 +90,7 @@ def completed(text: str, given: Mapping[str, str]) -> str:
 def command_in(found: re.Match[str]) -> tuple[int, set[str]]:
     """Return the position at which the command's name ends in the text, and the names of the command's options.
 
-    `found` is a match of SUGGESTED. If the command lacks --data or --config, the returned set is empty.
+    `found` is a match of SUGGESTED. The set of options is empty unless the command has both --data and --config.
     """
     from wmsd.interfaces.cli.kit.subcommand_names import WithOthers
 

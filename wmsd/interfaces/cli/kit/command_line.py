@@ -346,7 +346,7 @@ def say(shown: Mapping[str, Any] | list[dict[str, Any]], as_json: bool, empty: s
 
 
 def say_token(shown: Mapping[str, Any], as_json: bool) -> None:
-    """Print a new token: all fields of `shown` as JSON with `as_json`, or else only the token."""
+    """Print a new token. With `as_json`, print all fields of `shown` as JSON. Otherwise print only the token."""
     if as_json:
         say(shown, as_json)
     else:

@@ -76,8 +76,8 @@ async def company_database(installation: Installation, code: str) -> Database:
 async def company_in_use(installation: Installation, code: str) -> tuple[Company, Database]:
     """Return the company and its open database.
 
-    The function reads the company only after it has opened the file. A freeze waits for open files. So a company
-    that is not frozen stays so while the caller uses the database.
+    The function reads the company only after it has opened the file, and a freeze waits until open files are
+    closed. So if the returned company is not frozen, nobody can freeze it while the caller uses the database.
     """
     database = await company_database(installation, code)
     company = await installation.platform.read(lambda tx: companies.company_of_code(tx, code))

@@ -17,7 +17,11 @@ FORMS: Final = "how long ago, such as 30m, 1h or 2d; a day (UTC); or a date and 
 
 
 def read(text: str, now: datetime) -> datetime:
-    """Return the moment that the text gives. Raise ValueError or OverflowError if the text is not a moment."""
+    """Return the moment that the text gives. An age such as `30m` is subtracted from `now`. A day means its
+    beginning in UTC.
+
+    Raise ValueError or OverflowError if the text is not a moment.
+    """
     if ago := AGO.fullmatch(text):
         return now - timedelta(**{UNITS[ago[2]]: int(ago[1])})
     if timestamps.DAY.fullmatch(text):

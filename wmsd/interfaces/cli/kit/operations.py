@@ -35,7 +35,8 @@ FIELD: Final = "field_"
 """The prefix of a command's Python parameters that set a field. It keeps their names different from the names of
 the command's further parameters.
 
-If a user gives such an option several times, errors name the option without its values.
+The prefix also marks the options that set a field. If such an option is given several times, an error names the
+option without its values.
 """
 OF_CODES: Final = re.compile("_codes?$")
 """The end of a field name that the option leaves out: `partner_code` becomes `--partner`."""

@@ -22,9 +22,10 @@ passphrase_option = click.option(
 
 
 def passphrase_of(command_line: CommandLine, named: Path | None) -> str | None:
-    """Return the passphrase from the file `named`, or else from the settings.
+    """Return the passphrase from the file `named`. If `named` is None, return the passphrase from the file in the
+    settings, or None if the settings name no file.
 
-    Raise StorageError if the file cannot be read.
+    Raise StorageError if the file cannot be used.
     """
     return passphrase_of_settings(command_line.settings.backup) if named is None else passphrase_in(named)
 
@@ -33,8 +34,8 @@ def secret_for(command_line: CommandLine, manifest: Manifest, named: Path | None
     """Return the passphrase or recovery phrase for this archive. If `named` is None, read the file in the
     settings.
 
-    Return None if there is no file, or if the secret from the settings cannot open the archive. Raise StorageError
-    if the file `named` has another recovery phrase than that of the archive.
+    An archive may need a recovery phrase. If the file has a passphrase instead, raise StorageError for the file
+    `named`, and return None for the file in the settings. Also return None if there is no file.
     """
     given = passphrase_of(command_line, named)
     if given is None or may_open(manifest, given):

@@ -324,8 +324,9 @@ def _installation_of(path: Path, otherwise: str | None) -> str | None:
 
 
 def _folder_of(command_line: CommandLine, name: Path) -> BackupFolder:
-    """Return the folder that contains the file `name`, as a `BackupFolder`. If it is missing, wmsd creates it
-    later only if it is the backup folder of the settings.
+    """Return the folder that contains the file `name`, as a `BackupFolder`.
+
+    The backup folder of the settings may be missing: wmsd creates it later. Any other folder must exist.
     """
     is_of_settings = name.parent.resolve() == command_line.backups.resolve()
     return BackupFolder(name.parent, within=None if is_of_settings else name)

@@ -16,7 +16,7 @@ from wmsd.server.missing_credentials import LostCredentials
 from wmsd.tenants.recovery import actions
 from wmsd.tenants.recovery.schema import EndedAccess, RecoveryChoice
 
-NOTHING: Final = "There are no open entries: all tasks after a restore are settled."
+NOTHING: Final = "There is nothing to do: no task after a restore is open."
 UNKNOWN_AFTER: Final = (
     "wmsd does not know which access was revoked or disabled after {}. Confirm the access that is "
     "right (`wmsd recovery confirm`), and end all other access (`wmsd recovery end`)."
@@ -42,8 +42,8 @@ def recovery_command() -> None:
     After a restore without the keys, tokens, credentials of webhooks and second factors must be created again. If
     the previous platform.db could not be read, users, sites and platform tokens that were disabled or revoked
     after the backup may have access again. Until each entry is settled, `wmsd status` exits with 1 and /api/health
-    is degraded. An entry is settled automatically when a token of that name is created, when the credentials are
-    set again, or when the user is disabled.
+    is degraded. An entry is settled automatically when the user gets a new token with the name of the lost token,
+    when the credentials of the webhook are set again, or when the user is disabled.
     """
 
 

@@ -75,7 +75,8 @@ def restore(command_line: CommandLine, address: str, program: Path | None, as_js
 
     For each company, the command prints the last change that the replica contains. Changes of the last second or
     two are missing; their number is not known. Therefore ids, codes and the numbers of events and webhook
-    deliveries skip at least 10 000, so that no number is used twice. The other machine must not serve any more.
+    deliveries skip at least 10 000, so that no number is used twice. wmsd must not run on the previous machine any
+    more.
     """
     found = find_program(program)
     folder = command_line.folder

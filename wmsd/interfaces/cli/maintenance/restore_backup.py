@@ -176,7 +176,10 @@ def _missing(found: Mapping[str, Missing], files: Iterable[BackedUpFile], replac
 
 
 def _only_platform(command_line: CommandLine, work: PlatformRestore, asks: bool, as_json: bool) -> dict[str, Any]:
-    """Restore platform.db alone, and return the result to print."""
+    """Restore platform.db alone, and return the result to print.
+
+    If `asks` is True and there is already a platform.db, ask for confirmation first.
+    """
     folder, backups = command_line.folder, command_line.backups
     with new_place(folder):
         work.check_platform()

@@ -123,7 +123,7 @@ def test_alerts(command_line: CommandLine, as_json: bool) -> None:
 @click.argument("code", metavar="CODE")
 @with_installation
 def confirm_mail(command_line: CommandLine, code: str) -> None:
-    """Confirm that the e-mail of `wmsd alerts test` arrived, with the code in it.
+    """Confirm that the e-mail of `wmsd alerts test` arrived. CODE is the code in this e-mail.
 
     When the address, the relay or its credentials change in the settings, e-mail must be tested and confirmed
     again.

@@ -25,7 +25,11 @@ METRICS: Final = "metrics.listen"
 async def listening_as_set(
     app: web.Application, settings: Settings, tls: ssl.SSLContext | None, files: int
 ) -> AsyncIterator[tuple[str, int]]:
-    """Listen at the address of the settings, and yield the host and port. Raise StorageError if this fails."""
+    """Listen at the address of the settings, and yield the host and port. Raise StorageError if this fails.
+
+    `files` is the system's open file limit. Because of this limit, wmsd may accept fewer connections than the
+    settings allow.
+    """
     server = settings.server
     bounds = bounded_by_files(Bounds(server.connections, server.connections_per_address), files)
     proxies = networks(server.trusted_proxies)
@@ -59,6 +63,9 @@ async def listening_to_scrapes(app: web.Application, settings: Settings) -> Asyn
 def _explain_listen_failure(listen: str, what_for: str = "", setting: str = SERVICE) -> Iterator[None]:
     """Raise StorageError if listening at `listen` fails inside the context. If the port is in use, the error names
     the process that uses it.
+
+    For the error, `what_for` is a text such as " for metrics", and `setting` is the name of the setting that has
+    the address.
     """
     try:
         yield

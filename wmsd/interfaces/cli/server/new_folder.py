@@ -39,9 +39,12 @@ create_option = click.option(
 
 
 def may_be_made(command_line: CommandLine, create: bool) -> None:
-    """Ask whether the data folder may be created, if it does not exist yet and other files are there.
+    """Ask whether the data folder may be created although there are other files: files in the data folder or in
+    the current directory that do not belong to wmsd.
 
-    Raise StorageError if the answer is no, if there is nobody to ask, or if the parent folder is missing.
+    Ask nothing if `create` is True, if there is wmsd data already, or if there are no such files. Raise
+    StorageError if the answer is no, if there is nobody to ask, if the parent folder is missing, or if the data is
+    probably in another place.
     """
     folder = command_line.folder
     # if only platform.db is missing, no new data folder is created
@@ -94,7 +97,8 @@ def refuse_foreign_files(command_line: CommandLine) -> None:
 def _found(command_line: CommandLine) -> tuple[Path, list[str]]:
     """Return a folder, and the names of its files that do not belong to wmsd.
 
-    If the data folder has such files, return the data folder. Otherwise return the current directory.
+    If the data folder has such files, return the data folder. Otherwise return the current directory. Its list is
+    empty if `_is_chosen` is True for it.
     """
     if found := _in_data(command_line):
         return command_line.folder.path.resolve(), found
@@ -112,10 +116,10 @@ def _in_data(command_line: CommandLine) -> list[str]:
 
 
 def _is_chosen(command_line: CommandLine, here: Path) -> bool:
-    """Return True if a person has chosen this folder for wmsd's data.
+    """Return True if a person has chosen the folder `here` for wmsd.
 
-    This is so if the settings name the data folder, or if the configuration file is here. The folder with wmsd's
-    sources always counts as chosen.
+    This is so if the settings name a data folder, if the configuration file is in `here`, or if `here` is the
+    folder with wmsd's sources.
     """
     is_named = any("data" in layer.values.get("server", {}) for layer in command_line.layers)
     file = command_line.config_file

@@ -167,7 +167,7 @@ async def _serve(
     manager: ServiceManager,
     is_started: Callable[[], None],
 ) -> bool:
-    """Serve until the process is told to stop. Return True if the program must be started again."""
+    """Serve until the process must stop. Return True if the program must be started again."""
     settings = command_line.settings
     tls = None if served_tls is None else served_tls.context
     files = raise_file_limit()
@@ -349,7 +349,7 @@ async def _load_demo(installation: Installation) -> "Loaded":
 
 
 async def _greet(installation: Installation, address: str, loaded: "Loaded | None") -> None:
-    """Print the addresses that the person needs next on standard output. The log is on standard error."""
+    """Print the addresses that the user needs next, and the demo company if `loaded` has one."""
     first = f"wmsd serves {address}"
     address = installation.settings.server.public_url or address
     lines = [first, f"Guide:        {address}/docs"]

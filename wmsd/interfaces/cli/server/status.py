@@ -177,8 +177,10 @@ def _of_missing_files(folder: DataFolder, companies: Mapping[int, str]) -> Itera
 
 
 def _silent(folder: DataFolder, server: Serving | None) -> Serving | None:
-    """Return `server` if it is running, and if a server in its state and version reports metrics. Otherwise return
-    None. Call this if `server` has reported no metrics.
+    """Return `server` if it is running and should have reported its metrics. Otherwise return None.
+
+    Call this function if `server` has reported no metrics. Metrics are not expected from a server that does not
+    listen yet, that does not lock its files, or that has another version than this command.
     """
     tells = server is not None and server.is_ready and server.lends and server.version == __version__
     return server if tells and folder.server() == server else None

@@ -24,9 +24,11 @@ LEFT_BEHIND: Final = (
 
 
 def begin_deadline(platform: Database, files: CompanyFiles, instead: Callable[[], None]) -> Callable[[], None]:
-    """Start the deadline of a stop. Return a function that cancels it, to be called when all files are closed.
+    """Start the deadline of a stop. Return a function that cancels the deadline, to be called when all files are
+    closed.
 
-    `instead` is called before the process ends, and may start another program in the same process.
+    If the deadline ends the process, `instead` is called just before. It may start another program in the same
+    process.
     """
     is_over = threading.Event()
 

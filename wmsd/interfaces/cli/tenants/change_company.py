@@ -50,7 +50,8 @@ def change(command_line: CommandLine, code: str, given: Mapping[str, Any]) -> No
 
 
 def _policies(given: Mapping[str, str]) -> dict[str, int | None]:
-    """Return the values of the company's rules, such as `min_stock`, from the texts of the options.
+    """Return the values of the company's rules, such as `min_stock`, from the texts of the options. The text
+    `none` becomes None if the rule is optional.
 
     Raise Problem (422) if a text is not valid.
     """

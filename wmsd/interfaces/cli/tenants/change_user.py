@@ -174,7 +174,9 @@ def change_user(
         )
 
     def write(tx: Transaction) -> tuple[Holdings, dict[str, Any], Holdings]:
-        """Change everything in one transaction, or nothing."""
+        """Apply all changes to the user, or none. Return three values: the sign-in methods before the changes, the
+        user's record after the changes, and the sign-in methods after the changes.
+        """
         user_id = user_of(tx, email).id
         held = sign_in_methods.of_user(tx, user_id)
         before = json.loads(user_administration.get_user_record.action(tx, SITE_ADMIN, user_id).json)
@@ -198,7 +200,7 @@ def change_user(
     why = ""
     if link_ends:
         before_it = (
-            "went to the old address" if field_email is not None else ("was created before the rights changed")
+            "went to the old address" if field_email is not None else "was created before the rights changed"
         )
         why = f" The link {before_it}, and another person may have a copy."
     note(f"{user['email']} is changed. {sign_in_methods_sentence(before, after)}{why}")

@@ -59,7 +59,7 @@ def company_papers_command(
     file = None if field_file is None else _base64(field_file)
 
     def write(tx: Transaction) -> tuple[Record, list[Entry]]:
-        """Apply all changes or none."""
+        """Apply all changes or none. Return the record after the changes, and the audit entries of the changes."""
         now: Record = get_papers.action(tx)
         sent = laid_over(json.loads(now.json), nest_address(values))
         asked: list[tuple[Operation, dict[str, object]]] = []

@@ -37,7 +37,11 @@ def in_folder(folder: Path, config: Path | None) -> CommandLine:
 
 
 class OverHttp(NamedTuple):
-    """The answers of the API at an address. A field is None if the token may not read it."""
+    """The answers of the API at an address. A field or a count is None if the token may not read it.
+
+    `knows_event` is True if the company has the event that the API was asked for. `counts` has the number of
+    records by table.
+    """
 
     address: str
     company_id: int | None

@@ -67,14 +67,16 @@ def attempt_rows(record: Row) -> list[Row]:
 def outcome(attempt: Row) -> str:
     """Return the outcome of an attempt: its error, or the status that the receiver answered.
 
-    `attempt` may also be the last delivery of a subscription.
+    `attempt` may also be the last webhook delivery of a webhook.
     """
     error: str | None = attempt["error"]
     return error or f"answered {attempt['response_status']}"
 
 
 def in_a_line(answer: str | None) -> str | None:
-    """Return the beginning of the receiver's answer as one line. Control characters are replaced."""
+    """Return the beginning of the receiver's answer as one line, or None if there is no answer. Control characters
+    are replaced.
+    """
     if answer is None:
         return None
     line = " ".join(answer.split())

@@ -182,7 +182,11 @@ def _switch(command_line: CommandLine, webhook: int, code: str, active: bool, no
 
 
 def subscription_of(tx: Transaction, webhook: int, code: str) -> Row:
-    """Return the stored fields of a subscription. Raise Problem (404) if there is none."""
+    """Return the stored fields of the webhook with the id `webhook`. Raise Problem (404) if the company has no
+    such webhook.
+
+    `code` is the company's code, for the error.
+    """
     try:
         return store.columns(tx, webhook)
     except Problem:

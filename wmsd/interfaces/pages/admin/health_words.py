@@ -40,20 +40,20 @@ WORDS: Final[Mapping[str, CheckWords]] = {
     "disk": CheckWords("Disk", "There is enough space.", "The disk is full or almost full.", "Free some space."),
     "webhooks": CheckWords(
         "Webhooks",
-        "No webhook was switched off.",
+        "wmsd did not switch off any webhook.",
         "wmsd switched off webhooks because their receivers failed for days.",
         "Fix the receivers, and switch the webhooks on again on the pages of their companies.",
     ),
     "clock": CheckWords(
         "Clock",
-        "The clock is right.",
+        "The check found no problem with the clock.",
         "The clock was changed.",
         "If the clock is wrong, set it, preferably by NTP. If the clock is right, run wmsd clock confirm, "
         "and wmsd deletes old data again.",
     ),
     "backup": CheckWords(
         "Backup",
-        "Backups are in order.",
+        "The check found no problem.",
         "There is no reliable backup.",
         REMEDY,
     ),
@@ -72,7 +72,7 @@ WORDS: Final[Mapping[str, CheckWords]] = {
     ),
     "keys": CheckWords(
         "Installation keys",
-        "The installation keys need no action.",
+        "The installation keys need no action now.",
         "The keys are not protected against the loss of this machine.",
         "Create a recovery phrase and check it, on the page Recovery phrase or with wmsd recovery-phrase create.",
     ),

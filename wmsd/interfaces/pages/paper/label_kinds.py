@@ -38,7 +38,9 @@ class Label(NamedTuple):
     text: str
     """The content of the barcode, as text for people."""
     copies: int = 1
-    """The default number of copies: one for each unit of the goods."""
+    """The number of copies if the person types no number. A line of a document without serials gets one copy for
+    each unit of its goods.
+    """
 
 
 class TooMany(Exception):
@@ -129,7 +131,7 @@ async def _detailed(at: Workplace, record: Mapping[str, Any]) -> Mapping[str, An
 async def _of_goods(at: Workplace, resource: Resource, record: Mapping[str, Any]) -> list[Label]:
     """Return the labels for the goods of all lines of the document `record`.
 
-    A line with serials has a label for each serial. Any other line has a label for each unit.
+    A line with serials has a label for each serial. Any other line has one label, with one copy for each unit.
     """
     referred = await find_references(at, resource.fields.values(), [record])
     lines = goods_lines(record, LINES_OF[resource.name], referred)

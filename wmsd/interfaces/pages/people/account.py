@@ -124,9 +124,11 @@ async def end(at: Workplace, request: web.Request) -> web.Response:
 
 
 def _changed(query: Mapping[str, str]) -> dict[str, str] | None:
-    """Return how many sessions and tokens were ended by the change of the password.
+    """Return how many sessions and tokens the change of the password has ended, as `sessions_ended` and
+    `tokens_ended`.
 
-    After the change, the address of the page contains these numbers. Return None if it does not contain them.
+    After the change, the address of the page contains these numbers. Return None if the address does not contain
+    them.
     """
     if query.get(DONE) != CHANGED:
         return None

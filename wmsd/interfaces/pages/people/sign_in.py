@@ -45,8 +45,9 @@ CARRIED: Final = "form."
 class GoingOn(NamedTuple):
     """The page to which a person goes after signing in.
 
-    If a form was sent after its session had ended, `carried` has its fields. `user_id` is the user of the session
-    whose cookie the browser has sent.
+    `is_lost` is True if a form was sent after its session had ended. `carried` has the fields of this form, or is
+    empty if the fields are not known. `user_id` is the user of the session whose cookie the browser sent with the
+    sign-in form, or None if the session is unknown.
     """
 
     path: str

@@ -125,7 +125,7 @@ def _list(at: Workplace, request: web.Request, found: Answer, typed: str = "") -
 
 
 def laid_out(text: str | None) -> str | None:
-    """Return JSON text with one field per line.
+    """Return JSON text with one field per line. Return None if `text` is None.
 
     Return the text unchanged if it is not JSON, or if an object in it has the same field twice.
     """

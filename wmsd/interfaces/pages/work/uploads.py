@@ -35,7 +35,10 @@ WRITTEN_AT_ONCE: Final = 1024 * 1024
 
 @dataclass(slots=True)
 class Sent:
-    """The fields of a form, and the data of the file that was sent with it."""
+    """The fields of a form, and the data of the file that was sent with it.
+
+    `bytes` is the size of the file in bytes. It is 0 if the file is empty or missing.
+    """
 
     fields: dict[str, str] = field(default_factory=dict)
     file_name: str = ""
