@@ -221,7 +221,7 @@ def test_wrong_words_are_refused_with_the_reason(installation: Home, elsewhere: 
     assert f"encrypted with the recovery phrase {known_phrases(installation)[0]['fingerprint']}" in sentence
     assert not (elsewhere.data / "platform.db").exists()
     sentence = installation.refused("recovery-phrase", "check", "--passphrase-file", file)
-    assert "of another installation. This installation has " in sentence
+    assert "of another installation. Type the words of this installation's phrase " in sentence
 
 
 def test_at_a_terminal_a_restore_asks_until_the_words_are_right(installation: Home, elsewhere: Home) -> None:
