@@ -118,7 +118,7 @@ def test_a_change_that_neither_side_allows_says_what_would(
 
 
 def test_a_move_that_is_not_allowed_is_refused_before_a_change() -> None:
-    with pytest.raises(Problem, match="A parcel that is NEW cannot become DONE"):
+    with pytest.raises(Problem, match="A parcel with the status NEW cannot become DONE"):
         TRANSITIONS.steps("NEW", "DONE", differing(True, True))
 
 

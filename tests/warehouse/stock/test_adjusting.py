@@ -129,7 +129,7 @@ REFUSED: dict[str, tuple[str, int, dict[str, Any], dict[str, list[str]]]] = {
         {
             "by": [
                 (
-                    "would remove 2, but only a quantity of 1 without a lot or serial is in stock; for a "
+                    "would remove 2, but only 1 without a lot or serial are in stock; for a "
                     "larger quantity, name the lots or serials"
                 )
             ]
@@ -142,7 +142,7 @@ REFUSED: dict[str, tuple[str, int, dict[str, Any], dict[str, list[str]]]] = {
         {
             "to": [
                 (
-                    "would remove 3.5, but only a quantity of 1 without a lot or serial is in stock; for a "
+                    "would remove 3.5, but only 1 without a lot or serial are in stock; for a "
                     "larger quantity, name the lots or serials"
                 )
             ]
@@ -167,7 +167,7 @@ REFUSED: dict[str, tuple[str, int, dict[str, Any], dict[str, list[str]]]] = {
         {
             "by": [
                 (
-                    "would remove 1, but only a quantity of 0 without a serial is in stock; for a larger "
+                    "would remove 1, but only 0 without a serial are in stock; for a larger "
                     "quantity, name the lots or serials"
                 )
             ]
@@ -254,7 +254,7 @@ REFUSED: dict[str, tuple[str, int, dict[str, Any], dict[str, list[str]]]] = {
         {
             "quantity": [
                 (
-                    "is 1, but only a quantity of 0 without a lot or serial is in stock and not in "
+                    "is 1, but only 0 without a lot or serial are in stock and not in "
                     "quarantine; for a larger quantity, name the lots or serials"
                 )
             ]

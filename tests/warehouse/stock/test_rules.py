@@ -129,7 +129,7 @@ UNNAMED_GOODS = "a lot or serial"
             (
                 "quantity",
                 (
-                    f"would remove 3, but only a quantity of 2 without {UNNAMED_GOODS} is in stock; for a "
+                    f"would remove 3, but only 2 without {UNNAMED_GOODS} are in stock; for a "
                     "larger quantity, name the lots or serials"
                 ),
             ),
@@ -141,7 +141,7 @@ UNNAMED_GOODS = "a lot or serial"
             (
                 "quantity",
                 (
-                    "would remove 5, but only a quantity of 4 without a serial is in stock; for a larger "
+                    "would remove 5, but only 4 without a serial are in stock; for a larger "
                     "quantity, name the lots or serials"
                 ),
             ),

@@ -191,7 +191,7 @@ REFUSED = {
                 2,
                 "quantity",
                 (
-                    "would remove 4.5, but only a quantity of 1 without a lot or serial is in stock; for a "
+                    "would remove 4.5, but only 1 without a lot or serial are in stock; for a "
                     "larger quantity, name the lots or serials"
                 ),
             ),
@@ -199,7 +199,7 @@ REFUSED = {
                 3,
                 "quantity",
                 (
-                    "would remove 1, but only a quantity of 0 without a lot or serial is in stock; for a "
+                    "would remove 1, but only 0 without a lot or serial are in stock; for a "
                     "larger quantity, name the lots or serials"
                 ),
             ),
