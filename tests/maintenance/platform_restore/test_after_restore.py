@@ -92,7 +92,7 @@ def test_the_list_has_exactly_what_is_lost(site: Home) -> None:
     assert "until then, its webhook deliveries wait. `wmsd recovery list` lists what is lost." in done.err
     assert "wmsd does not know which access was revoked or disabled after " in done.err
     assert (
-        "The list of tasks after the last restore does not exist yet" in site.run("doctor").out
+        "The list of tasks that the last restore requires does not exist yet" in site.run("doctor").out
     )  # before the first start
     assert open_now(site) == {
         ("token-lost", EMAIL, "command line"),

@@ -380,9 +380,7 @@ class TokenToMake(Input):
     ] = []
     days: Annotated[
         int | None,
-        Field(
-            ge=1, description="Days until the token expires. If empty, the setting tokens.lifetime_days applies."
-        ),
+        Field(ge=1, description="Days until the token expires. If empty, tokens.lifetime_days applies."),
     ] = None
     user: Annotated[
         Annotated[str, Field(max_length=254)] | None,

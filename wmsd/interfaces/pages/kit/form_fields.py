@@ -1,7 +1,8 @@
-"""The fields of a form. They are derived from the body of the operation."""
+"""The fields of a form, and their first values. The fields are derived from the body of the operation."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from functools import cache, lru_cache
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from functools import cache, lru_cache, partial
 from typing import Any, Final, Literal, NamedTuple
 
 from pydantic import BaseModel
@@ -11,6 +12,7 @@ from wmsd.interfaces.pages.kit.fields import REFERRING
 from wmsd.interfaces.pages.kit.resources import REFERRED
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.interfaces.pages.kit.text.moments import written_day
+from wmsd.interfaces.pages.kit.text.numbers import number_in_form
 
 Asks = Literal[
     "text",
@@ -51,6 +53,7 @@ NOT_ASKED: Final = ("hidden", "shown")
 LONGEST_NUMBER: Final = 4
 """The maximum number of digits in the number of a row."""
 MOST_ROWS_KEPT: Final = 4000
+MOST_COLUMNS_KEPT: Final = 64
 
 
 class FormField(NamedTuple):
@@ -130,6 +133,8 @@ class FormField(NamedTuple):
         return written_day(value) if self.asks == "date" else value
 
 
+OFTEN_EQUAL: Final = frozenset({"code", "number"})
+"""The kinds of columns in which many rows have the same value."""
 Typed = dict[str, str | bool]
 """The values of a form by the names of the fields.
 
@@ -197,8 +202,23 @@ def _comes_later(field: FormField) -> bool:
 def rows_in(field: FormField, typed: Mapping[str, object]) -> int:
     """Return how many rows of the field the form contains."""
     begin = f"{field.name}{BETWEEN}"
-    numbers = {name[len(begin) :].partition(BETWEEN)[0] for name in typed if name.startswith(begin)}
+    end = len(begin)
+    numbers = {name[end : name.find(BETWEEN, end)] for name in typed if name.startswith(begin)}
     return max((int(number) + 1 for number in numbers), default=0)
+
+
+def names_in(field: FormField, column: FormField, count: int) -> Sequence[str]:
+    """Return the names of the column in the first `count` rows of the field, such as `lines.0.quantity`."""
+    return _names(field.name, column.name, 1 << count.bit_length())[:count]
+
+
+@lru_cache(maxsize=MOST_COLUMNS_KEPT)
+def _names(rows: str, column: str, count: int) -> Sequence[str]:
+    """Return the names of a column in `count` rows.
+
+    The result is cached, because the form of a long document needs thousands of names several times.
+    """
+    return [f"{rows}{BETWEEN}{row}{BETWEEN}{column}" for row in range(count)]
 
 
 def flat(fields: Iterable[FormField], *typed: Mapping[str, object]) -> Iterator[FormField]:
@@ -272,3 +292,47 @@ def _asks(name: str, schema: Mapping[str, Any]) -> tuple[Asks, tuple[str, ...]]:
         case {"maxLength": most} if most >= LONG:
             return "long", ()
     return "text", ()
+
+
+def typed_of(fields: Iterable[FormField], record: Mapping[str, Any], referred: Mapping[Any, Any]) -> Typed:
+    """Return the values of a record, as the form for a change shows them at first.
+
+    `referred` has the records to which the record refers.
+    """
+    typed: Typed = {}
+    for field in fields:
+        (value,) = _values(field, [record])
+        if value is None:
+            continue
+        if field.asks == "rows":
+            for inner in field.of:
+                names, values = names_in(field, inner, len(value)), _values(inner, value)
+                typed_value = partial(_typed, inner, referred)
+                convert = cache(typed_value) if inner.asks in OFTEN_EQUAL else typed_value
+                pairs = zip(names, values, strict=True)
+                typed |= {name: convert(each) for name, each in pairs if each is not None}
+        elif field.asks == "several":
+            typed |= {f"{field.name}:{choice}": True for choice in value}
+        else:
+            typed[field.name] = _typed(field, referred, value)
+    return typed
+
+
+def _values(field: FormField, records: Sequence[Mapping[str, Any]]) -> list[Any]:
+    """Return the values of the field in these records. A value is None if the record does not have it."""
+    first, *others = field.parameter.split(BETWEEN)
+    values = [record.get(first) for record in records]
+    for part in others:
+        values = [None if value is None else value.get(part) for value in values]
+    return values
+
+
+def _typed(field: FormField, referred: Mapping[Any, Any], value: Any) -> str | bool:
+    if isinstance(value, list):
+        return ("\n" if field.asks == "lines" else ", ").join(map(str, value))
+    if field.asks == "code":
+        found = referred.get((field.parameter, value))
+        return "" if found is None else str(found["code"])
+    if field.asks == "number" or (field.asks == "shown" and isinstance(value, int | float | Decimal)):
+        return number_in_form(value)
+    return value if isinstance(value, bool) else str(value)

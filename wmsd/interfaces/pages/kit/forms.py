@@ -4,8 +4,7 @@ people.
 In a conflict, the typed value of a field differs from the value that another user has saved meanwhile.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from decimal import Decimal
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from wmsd.base.problems import Problem
@@ -28,7 +27,7 @@ from wmsd.interfaces.pages.kit.text import words
 from wmsd.interfaces.pages.kit.text.language import field_errors, translate_error
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.interfaces.pages.kit.text.moments import iso_date, of_browser
-from wmsd.interfaces.pages.kit.text.numbers import number_in_form, read_number
+from wmsd.interfaces.pages.kit.text.numbers import read_number
 from wmsd.interfaces.pages.kit.workplace import Workplace
 
 IF_MATCH: Final = "if_match"
@@ -47,50 +46,6 @@ def defaults(fields: Iterable[FormField]) -> Typed:
         elif field.default != "":
             typed[field.name] = field.default
     return typed
-
-
-def typed_of(fields: Iterable[FormField], record: Mapping[str, Any], referred: Mapping[Any, Any]) -> Typed:
-    """Return the values of a record, as the form for a change shows them at first.
-
-    `referred` has the records to which the record refers.
-    """
-    typed: Typed = {}
-    for field in fields:
-        (value,) = _values(field, [record])
-        if value is None:
-            continue
-        if field.asks == "rows":
-            for inner in field.of:
-                for number, each in enumerate(_values(inner, value)):
-                    if each is not None:
-                        typed[f"{field.name}{BETWEEN}{number}{BETWEEN}{inner.name}"] = _typed(
-                            inner, each, referred
-                        )
-        elif field.asks == "several":
-            typed |= {f"{field.name}:{choice}": True for choice in value}
-        else:
-            typed[field.name] = _typed(field, value, referred)
-    return typed
-
-
-def _values(field: FormField, records: Sequence[Mapping[str, Any]]) -> list[Any]:
-    """Return the values of the field in these records. A value is None if the record does not have it."""
-    first, *others = field.parameter.split(BETWEEN)
-    values = [record.get(first) for record in records]
-    for part in others:
-        values = [None if value is None else value.get(part) for value in values]
-    return values
-
-
-def _typed(field: FormField, value: Any, referred: Mapping[Any, Any]) -> str | bool:
-    if isinstance(value, list):
-        return ("\n" if field.asks == "lines" else ", ").join(map(str, value))
-    if field.asks == "code":
-        found = referred.get((field.parameter, value))
-        return "" if found is None else str(found["code"])
-    if field.asks == "number" or (field.asks == "shown" and isinstance(value, int | float | Decimal)):
-        return number_in_form(value)
-    return value if isinstance(value, bool) else str(value)
 
 
 def typed_in(fields: Iterable[FormField], sent: Mapping[str, str]) -> Typed:

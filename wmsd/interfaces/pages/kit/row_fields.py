@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from markupsafe import Markup
 
 from wmsd.base.dataclass import dataclass
-from wmsd.interfaces.pages.kit.form_fields import BETWEEN, NOT_ASKED, FormField, Typed
+from wmsd.interfaces.pages.kit.form_fields import BETWEEN, NOT_ASKED, FormField, Typed, names_in
 from wmsd.interfaces.pages.kit.quantities import DASH
 from wmsd.interfaces.pages.kit.text import words
 from wmsd.interfaces.pages.kit.text.language import field_errors
@@ -56,10 +56,7 @@ def row_fields(
 ) -> Markup:
     """Return a table with `count` rows of the field."""
     form = RowForm(typed, errors, notes, focus, address)
-    columns = [
-        Column(each, [f"{field.name}{BETWEEN}{row}{BETWEEN}{each.name}" for row in range(count)])
-        for each in field.of
-    ]
+    columns = [Column(each, names_in(field, each, count)) for each in field.of]
     shown = [column for column in columns if _is_shown(column, form)]
     cells = [_cells(column, form) for column in shown]
     hidden = [_hidden(column, form) for column in columns if column.field.asks in NOT_ASKED]

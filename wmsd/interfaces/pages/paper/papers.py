@@ -10,7 +10,7 @@ from typing import Any, Final
 from wmsd.base.problems import not_found
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit import browser as browsers
-from wmsd.interfaces.pages.kit.form_fields import Typed, form_of
+from wmsd.interfaces.pages.kit.form_fields import Typed, form_of, typed_of
 from wmsd.interfaces.pages.kit.forms import (
     IF_MATCH,
     Difference,
@@ -18,7 +18,6 @@ from wmsd.interfaces.pages.kit.forms import (
     errors_by_field,
     form_differences,
     typed_in,
-    typed_of,
 )
 from wmsd.interfaces.pages.kit.page_client import Answer
 from wmsd.interfaces.pages.kit.rendering import go_to

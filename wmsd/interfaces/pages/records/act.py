@@ -12,7 +12,7 @@ from wmsd.interfaces.pages.kit import browser as browsers
 from wmsd.interfaces.pages.kit.acts import Act, Resource
 from wmsd.interfaces.pages.kit.browser import AGAIN, FORM_TOKEN, PLAIN, WITH_ROWS
 from wmsd.interfaces.pages.kit.fields import with_content
-from wmsd.interfaces.pages.kit.form_fields import BETWEEN, FormField, Typed
+from wmsd.interfaces.pages.kit.form_fields import BETWEEN, FormField, Typed, typed_of
 from wmsd.interfaces.pages.kit.forms import (
     IF_MATCH,
     Difference,
@@ -22,7 +22,6 @@ from wmsd.interfaces.pages.kit.forms import (
     form_differences,
     sendable_again,
     typed_in,
-    typed_of,
     with_own_errors,
 )
 from wmsd.interfaces.pages.kit.page_client import Answer, PageClient, Sent

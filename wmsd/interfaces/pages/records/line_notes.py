@@ -5,13 +5,14 @@ A note also says if the article is not active. If the quantity is in 3PL units, 
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
+from functools import partial
 from itertools import islice
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from wmsd.interfaces.pages.kit.fields import name_of
-from wmsd.interfaces.pages.kit.form_fields import BETWEEN, FormField, Typed
+from wmsd.interfaces.pages.kit.form_fields import FormField, Typed, names_in
 from wmsd.interfaces.pages.kit.resources import BY_NAME
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
 from wmsd.interfaces.pages.kit.text.words import grouped_number
@@ -23,19 +24,8 @@ QUANTITY_3PL: Final = "quantity_um3pl"
 WAREHOUSE: Final = "warehouse"
 MOST_WAREHOUSES: Final = 10
 """The maximum number of warehouses in a form whose lines get notes. Lines of further warehouses get no notes."""
-
-
-class Line(NamedTuple):
-    """A line of a form.
-
-    `begin` is the first part of the names of its fields. `warehouse` is the code of the line's warehouse or, if
-    the line has none, of the form's warehouse.
-    """
-
-    field: FormField
-    begin: str
-    article: str
-    warehouse: str
+NoteOf = Callable[[Mapping[str, Any]], str]
+"""A function that returns the note about an article, or "" if there is none."""
 
 
 async def line_notes(
@@ -45,35 +35,35 @@ async def line_notes(
 
     `row_counts` has the number of lines by the name of the field with the lines.
     """
-    if not at.may(find_articles_of_codes):
-        return {}
-    by_warehouse: dict[str, list[Line]] = defaultdict(list)
-    for line in _lines(fields, typed, row_counts):
-        by_warehouse[line.warehouse].append(line)
     notes: dict[str, str] = {}
-    for warehouse, lines in islice(by_warehouse.items(), MOST_WAREHOUSES):
-        articles = await _articles(at, {line.article for line in lines}, warehouse)
-        described: dict[tuple[str, str], Mapping[str, str]] = {}
-        for line in lines:
-            key = line.field.name, line.article
-            if key not in described:
-                described[key] = _of_line(line, articles[line.article]) if line.article in articles else {}
-            for column, note in described[key].items():
-                notes[line.begin + column] = note
+    if at.may(find_articles_of_codes):
+        for field in fields:
+            if any(column.name == ARTICLE for column in field.of):
+                notes |= await _of_lines(at, field, typed, row_counts[field.name])
     return notes
 
 
-def _lines(fields: Iterable[FormField], typed: Typed, row_counts: Mapping[str, int]) -> Iterator[Line]:
-    def text(name: str) -> str:
-        return str(typed.get(name, "")).strip()
+async def _of_lines(at: Workplace, field: FormField, typed: Typed, count: int) -> dict[str, str]:
+    """Return the notes for the first `count` lines of `field`. A line without a warehouse has that of the form."""
+    names = {column.name: names_in(field, column, count) for column in field.of}
+    codes, of_form = _texts(names[ARTICLE], typed), str(typed.get(WAREHOUSE, "")).strip()
+    warehouses = _texts(names[WAREHOUSE], typed) if WAREHOUSE in names else [""] * count
+    rows_of: dict[str, list[int]] = defaultdict(list)
+    for row, code in enumerate(codes):
+        if code:
+            rows_of[warehouses[row] or of_form].append(row)
+    note_of: dict[str, NoteOf] = {ARTICLE: partial(_of_article, is_taken=field.takes_rows), QUANTITY_3PL: _of_unit}
+    notes: dict[str, str] = {}
+    for warehouse, rows in islice(rows_of.items(), MOST_WAREHOUSES):
+        articles = await _articles(at, {codes[row] for row in rows}, warehouse)
+        for column in note_of.keys() & names.keys():
+            found = {code: note for code, article in articles.items() if (note := note_of[column](article))}
+            notes |= {names[column][row]: found[codes[row]] for row in rows if codes[row] in found}
+    return notes
 
-    for field in fields:
-        if field.asks == "rows" and any(inner.name == ARTICLE for inner in field.of):
-            warehouse = text(WAREHOUSE)
-            for number in range(row_counts[field.name]):
-                begin = f"{field.name}{BETWEEN}{number}{BETWEEN}"
-                if article := text(f"{begin}{ARTICLE}"):
-                    yield Line(field, begin, article, text(f"{begin}{WAREHOUSE}") or warehouse)
+
+def _texts(names: Iterable[str], typed: Typed) -> list[str]:
+    return [str(typed.get(name, "")).strip() for name in names]
 
 
 async def _articles(at: Workplace, codes: Iterable[str], warehouse: str) -> Mapping[str, Mapping[str, Any]]:
@@ -86,16 +76,6 @@ async def _articles(at: Workplace, codes: Iterable[str], warehouse: str) -> Mapp
     articles = found.body["data"] if found.is_good else []
     is_unknown = bool(warehouse) and warehouse_id is None
     return {each["code"]: {**each, "available": None} if is_unknown else each for each in articles}
-
-
-def _of_line(line: Line, article: Mapping[str, Any]) -> Mapping[str, str]:
-    """Return the notes of a line by the names of its columns."""
-    asks_3pl = any(inner.name == QUANTITY_3PL for inner in line.field.of)
-    notes = {
-        ARTICLE: _of_article(article, is_taken=line.field.takes_rows),
-        QUANTITY_3PL: _of_unit(article) if asks_3pl else "",
-    }
-    return {column: note for column, note in notes.items() if note}
 
 
 def _of_article(article: Mapping[str, Any], is_taken: bool) -> str:

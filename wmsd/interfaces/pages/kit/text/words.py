@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping
 from decimal import Decimal
+from functools import lru_cache
 from typing import Final
+from zoneinfo import ZoneInfo
 
 from wmsd.base.time_zones import MINUTE, SECOND
 from wmsd.contract.access import EVERYTHING, MODULES
 from wmsd.interfaces.pages.kit.text import zone
-from wmsd.interfaces.pages.kit.text.language import formats, translate_count
+from wmsd.interfaces.pages.kit.text.language import current, formats, translate_count
 from wmsd.interfaces.pages.kit.text.language import translate_text as _
 
 STATUSES: Final = {
@@ -94,12 +96,21 @@ def date(text: str) -> str:
 
 def moment(text: str) -> str:
     """Return a timestamp from the API without seconds, in the time zone of the page."""
-    return _to(text, MINUTE)
+    return _minute(text[:MINUTE], zone.current.get().zone, current.get())
 
 
 def instant(text: str) -> str:
     """Return a timestamp from the API with seconds, for lists with many entries in a minute."""
     return _to(text, SECOND)
+
+
+@lru_cache(maxsize=4096)
+def _minute(text: str, _zone: ZoneInfo, _language: str) -> str:
+    """Return the text of a minute, which depends on the zone and the language of the page.
+
+    The result is cached, because lists show the same moments again and again.
+    """
+    return _to(text, MINUTE)
 
 
 def _to(text: str, end: int) -> str:
