@@ -9,7 +9,7 @@ from typing import Final
 import pytest
 
 from tests.support.backups import add_article
-from tests.support.command import EMAIL, PASSWORD, Home
+from tests.support.command import EMAIL, PASSWORD, Home, Server
 from tests.support.forked import LONGEST
 from tests.support.litestream import PROGRAM, SHARED, replicating
 from tests.support.newer_wmsd import VERSION, newer_wmsd
@@ -141,13 +141,13 @@ def _touch_files(home: Watched) -> None:
         add_article(server, "B")
         shutil.copy(old, file)
         server.get("/api/articles")
-        _until_there(home, "companies/1.db-wal.overwritten-*")
+        _until_there(home, server, "companies/1.db-wal.overwritten-*")
         server.stop()
     with home.serving() as server:
         add_article(server, "C")
         file.unlink()
         server.get("/api/articles")
-        _until_there(home, "companies/1.db.removed-*")
+        _until_there(home, server, "companies/1.db.removed-*")
         server.stop()
     (kept,) = home.data.glob("companies/1.db.removed-*")
     kept.rename(file)
@@ -169,7 +169,7 @@ def _replicate(home: Watched) -> None:
 def _upgrade(home: Watched) -> None:
     newer = newer_wmsd(home.folder / "newer")
     with home.serving(env={"PYTHONPATH": f"{home.folder / 'hook'}:{newer}"}) as server:
-        _until_there(home, f"before-{VERSION}/companies/1.db")
+        _until_there(home, server, f"before-{VERSION}/companies/1.db")
         server.stop()
     write_upgrade(
         home.data, Upgrade(from_version="1.0.0", to_version=VERSION, program="", began_at=BEGAN, outcome="done")
@@ -177,10 +177,10 @@ def _upgrade(home: Watched) -> None:
     home.look()
 
 
-def _until_there(home: Watched, wanted: str) -> None:
+def _until_there(home: Watched, server: Server, wanted: str) -> None:
     until = time.monotonic() + LONGEST
     while not [*home.data.glob(wanted)]:
-        assert time.monotonic() < until, wanted
+        assert time.monotonic() < until, f"{wanted}\n{server.log}"
         time.sleep(0.05)
     home.look()
 
