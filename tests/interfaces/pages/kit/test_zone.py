@@ -16,8 +16,8 @@ from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.support.shop import Shop, open_shop
 from tests.support.world import open_world
 from wmsd.base.time_zones import time_zone
-from wmsd.interfaces.pages.kit.chart import chart_of
 from wmsd.interfaces.pages.kit.text import moments, words, zone
+from wmsd.interfaces.pages.records.chart import chart_of
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 """The time of the world."""

@@ -12,13 +12,13 @@ from wmsd.base.problems import not_found
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.pages.kit.acts import Act
 from wmsd.interfaces.pages.kit.addresses import of_part
-from wmsd.interfaces.pages.kit.chart import chart_of
 from wmsd.interfaces.pages.kit.references import BY_ENTITY, BY_MOVEMENT, Referred, find_references, named_documents
 from wmsd.interfaces.pages.kit.resources import BY_NAME
 from wmsd.interfaces.pages.kit.responses import page_of
 from wmsd.interfaces.pages.kit.text import moments
 from wmsd.interfaces.pages.kit.workplace import Workplace
 from wmsd.interfaces.pages.records import ledger_words
+from wmsd.interfaces.pages.records.chart import chart_of
 from wmsd.interfaces.pages.records.parts import lots_of_record
 from wmsd.warehouse.counts.record_count import count_stock
 from wmsd.warehouse.documents.kind import DocumentKind

@@ -3,7 +3,7 @@
 from decimal import Decimal
 from typing import Any
 
-from wmsd.interfaces.pages.kit.chart import chart_of
+from wmsd.interfaces.pages.records.chart import chart_of
 
 
 def levels(*found: tuple[str, Any]) -> list[dict[str, Any]]:
