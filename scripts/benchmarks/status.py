@@ -6,14 +6,14 @@ It also measures whether a request for the metrics opens a company's file.
 import statistics
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
 from benchmarks.figures import METRICS, OPENED_FOR_STATUS, STATUS, Figure
 from benchmarks.mix import ARTICLES, PARTNERS, Site, many
 from benchmarks.orders import company_with_goods
-from benchmarks.processes import QUIET, Failed, Server, get, progress, wmsd_server
+from benchmarks.processes import QUIET, START_SECONDS, Failed, Server, get, progress, wmsd_server
 from benchmarks.site import Company, Installation, installation
 from benchmarks.size import sized
 from wmsd.data_folder.folder import DataFolder
@@ -47,10 +47,16 @@ def measure() -> Iterator[Figure]:
     yield Figure(OPENED_FOR_STATUS, "files", opened)
 
 
-def _served(made: Installation) -> AbstractContextManager[Server]:
+@contextmanager
+def _served(made: Installation) -> Iterator[Server]:
+    """Start a server, and yield it when it answers commands too: it listens for requests first."""
     file = made.data.parent / "metrics.token"
     file.write_text(TOKEN, encoding="ascii")
-    return wmsd_server(made.data, {**QUIET, "WMSD_METRICS_TOKEN_FILE": str(file)})
+    with wmsd_server(made.data, {**QUIET, "WMSD_METRICS_TOKEN_FILE": str(file)}) as server:
+        until = time.monotonic() + START_SECONDS
+        while figures_of(DataFolder(made.data)) is None and time.monotonic() < until:
+            time.sleep(0.02)
+        yield server
 
 
 def _questions(made: Installation, server: Server) -> tuple[Callable[[], object], Callable[[], object]]:
