@@ -1,5 +1,6 @@
 """Tests of the guide's page about the data folder: it lists every name that wmsd creates there, and no other."""
 
+import itertools
 import re
 import shutil
 import time
@@ -13,6 +14,7 @@ from tests.support.command import EMAIL, PASSWORD, Home, Server
 from tests.support.forked import LONGEST
 from tests.support.litestream import PROGRAM, SHARED, replicating
 from tests.support.newer_wmsd import VERSION, newer_wmsd
+from tests.support.open_files import DELETED, open_files
 from wmsd import docs
 from wmsd.data_folder.folder import DataFolder
 from wmsd.data_folder.names import NAMES, OF_SQLITE, foreign_names, is_own, pattern
@@ -144,13 +146,28 @@ def _touch_files(home: Watched) -> None:
         _until_there(home, server, "companies/1.db-wal.overwritten-*")
         server.stop()
     with home.serving() as server:
-        add_article(server, "C")
-        file.unlink()
-        server.get("/api/articles")
+        _delete_while_open(file, server)
         _until_there(home, server, "companies/1.db.removed-*")
         server.stop()
     (kept,) = home.data.glob("companies/1.db.removed-*")
     kept.rename(file)
+
+
+def _delete_while_open(file: Path, server: Server) -> None:
+    """Delete the file while the server has it open.
+
+    After its start, the server opens each company's file once and closes it again. If it closes this file just
+    before the deletion, put the file back and try again.
+    """
+    spare = file.with_name("1.db.removed-spare")
+    for number in itertools.count():
+        add_article(server, f"C{number}")
+        shutil.copy(file, spare)
+        file.unlink()
+        if f"{file.name}{DELETED}" in open_files(file.parent, server.process.pid):
+            spare.unlink()
+            return
+        spare.rename(file)
 
 
 def _replicate(home: Watched) -> None:
