@@ -5,7 +5,8 @@ References are in the fields of answers, in movements and reservations, and in e
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any, Final
 
 from wmsd.base.dataclass import dataclass
@@ -112,8 +113,7 @@ async def find_references(workplace: Workplace, fields: Iterable[Field], records
     """
     ids: dict[str, set[int]] = defaultdict(set)
     fields, records = tuple(fields), tuple(records)
-    for record in records:
-        _collect(fields, record, ids)
+    _collect(fields, records, ids)
     found: dict[tuple[str, int], Mapping[str, Any]] = {}
     if any(field.kind == "document" for field in fields):
         found |= await _documents(workplace, records)
@@ -136,16 +136,19 @@ async def _documents(workplace: Workplace, records: Iterable[Any]) -> Mapping[tu
     }
 
 
-def _collect(fields: Iterable[Field], record: Mapping[str, Any], ids: dict[str, set[int]]) -> None:
+def _collect(fields: Iterable[Field], records: Sequence[Mapping[str, Any]], ids: dict[str, set[int]]) -> None:
+    """Add the ids to which the records refer. This works by column, because a document may have 1 000 lines."""
     for field in fields:
-        value = record.get(field.name)
-        if value is None:
+        is_reference = field.kind == "reference" and field.name in REFERRED
+        if not is_reference and field.kind not in NESTED:
             continue
-        if field.kind == "reference" and field.name in REFERRED:
-            ids[field.name].add(value)
-        elif field.kind in NESTED and not isinstance(value, int):
-            for each in value if field.kind == "table" else [value]:
-                _collect(field.of, each, ids)
+        values = [value for record in records if (value := record.get(field.name)) is not None]
+        if is_reference and values:
+            ids[field.name].update(values)
+        elif field.kind == "facts":
+            _collect(field.of, values, ids)
+        elif field.kind == "table":
+            _collect(field.of, [*chain.from_iterable(each for each in values if not isinstance(each, int))], ids)
 
 
 def address_of(at: Workplace, entity: str, entity_id: int) -> str | None:

@@ -4,7 +4,7 @@ Functions build the table, because the macros of a template take ten times as lo
 five fields. Every text from outside of this file passes through `escape`.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from markupsafe import Markup
@@ -53,18 +53,16 @@ def row_fields(
     notes: Mapping[str, str],
     focus: str,
     address: str,
-) -> Markup:
-    """Return a table with `count` rows of the field."""
+) -> Iterator[Markup]:
+    """Yield the parts of a table with `count` rows of the field, because a long table is not copied in parts."""
     form = RowForm(typed, errors, notes, focus, address)
     columns = [Column(each, names_in(field, each, count)) for each in field.of]
     shown = [column for column in columns if _is_shown(column, form)]
     cells = [_cells(column, form) for column in shown]
-    hidden = [_hidden(column, form) for column in columns if column.field.asks in NOT_ASKED]
-    rows = "\n".join(_row([each[row] for each in cells], [each[row] for each in hidden]) for row in range(count))
-    return Markup(  # noqa: S704 -- its parts are escaped
-        f'<div class="wide"><table class="lines stacked"><thead><tr>{"".join(map(_head, shown))}</tr></thead>'
-        f"<tbody>\n{rows}\n</tbody></table></div>"
-    )
+    hidden = [_hidden(column, form) for column in columns if column.field.asks in NOT_ASKED] or [[""] * count]
+    head = f'<div class="wide"><table class="lines stacked"><thead><tr>{"".join(map(_head, shown))}</tr></thead>'
+    rows = map(_row, zip(*cells, strict=True), zip(*hidden, strict=True))
+    yield from map(Markup, [f"{head}<tbody>\n", *rows, "</tbody></table></div>"])
 
 
 def _is_shown(column: Column, form: RowForm) -> bool:
@@ -88,7 +86,7 @@ def _heading(field: FormField) -> str:
 def _row(cells: Iterable[str], hidden: Iterable[str]) -> str:
     """Return the HTML of a row. Hidden inputs are in the first cell."""
     first, *others = cells
-    return f"<tr>{first.removesuffix('</td>')}{''.join(hidden)}</td>{''.join(others)}</tr>"
+    return f"<tr>{first.removesuffix('</td>')}{''.join(hidden)}</td>{''.join(others)}</tr>\n"
 
 
 def _hidden(column: Column, form: RowForm) -> list[str]:
@@ -105,17 +103,23 @@ def _cells(column: Column, form: RowForm) -> list[str]:
     Most cells differ only in their names, values and notes. They are created from a template, because the form of
     a long document has thousands of them.
     """
-    templates: dict[str, str] = {}
-    cells = []
-    for name in column.names:
-        if name in form.errors or name == form.focus:
-            cells.append(_cell(column.field._replace(name=name), form, _note(name, form)))
-            continue
-        value = str(form.typed.get(name, ""))
-        chosen = value if column.field.asks == "choice" else ""
-        if chosen not in templates:
-            templates[chosen] = _template(column.field, chosen, form.address)
-        cells.append(templates[chosen].format(name, escape(value), _note(name, form)))
+    field, names = column.field, column.names
+    values = [str(form.typed.get(name, "")) for name in names]
+    notes = [form.notes.get(name, "") for name in names]
+    escaped = {value: escape(value) for value in {*values}}
+    spans = {note: _span(note) for note in {*notes}}
+    if field.asks == "choice":
+        templates = {value: _template(field, value, form.address) for value in escaped}
+    else:
+        templates = dict.fromkeys(escaped, _template(field, "", form.address))
+    cells = [
+        templates[value].format(name, escaped[value], spans[note])
+        for name, value, note in zip(names, values, notes, strict=True)
+    ]
+    if form.errors or form.focus in names:
+        for row, name in enumerate(names):
+            if name in form.errors or name == form.focus:
+                cells[row] = _cell(field._replace(name=name), form, spans[notes[row]])
     return cells
 
 
@@ -137,8 +141,8 @@ def _cell(field: FormField, form: RowForm, note: str) -> str:
     return f'<td{_class(field)} data-heading="{_heading(field)}">{content}</td>'
 
 
-def _note(name: str, form: RowForm) -> str:
-    return f'<span class="means small">{escape(form.notes[name])}</span>' if name in form.notes else ""
+def _span(note: str) -> str:
+    return f'<span class="means small">{escape(note)}</span>' if note else ""
 
 
 def _class(field: FormField) -> str:
