@@ -18,7 +18,8 @@ from wmsd.interfaces.pages.kit.row_fields import row_fields
 from wmsd.interfaces.pages.kit.text import finding_sentences, language, numbers, words, zone
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
+    from jinja2 import BytecodeCache, Environment
+    from jinja2.bccache import Bucket
     from jinja2.runtime import Context
     from markupsafe import Markup
 
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
 
 Text = TypeVar("Text", bound=str)
 FOLDER: Final = files("wmsd.interfaces.pages") / "templates"
+COMPILED: Final = files("wmsd.interfaces.pages") / "compiled_templates"
+"""The compiled templates. Only a built program has this folder. Without it, templates are compiled when they are
+loaded.
+"""
 HEADERS: Final = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "
@@ -48,6 +53,7 @@ def _environment() -> "Environment":
         autoescape=True,
         undefined=StrictUndefined,
         auto_reload=False,
+        bytecode_cache=_compiled(),
         extensions=["jinja2.ext.i18n"],
         trim_blocks=True,
         lstrip_blocks=True,
@@ -91,6 +97,21 @@ def _environment() -> "Environment":
     }
     environment.filters |= {name: _when_shown(each) for name, each in filters.items()}
     return environment
+
+
+def _compiled() -> "BytecodeCache":
+    from jinja2 import BytecodeCache
+
+    class Compiled(BytecodeCache):
+        def load_bytecode(self, bucket: "Bucket") -> None:
+            file = COMPILED / bucket.key
+            if file.is_file():
+                bucket.bytecode_from_string(file.read_bytes())
+
+        def dump_bytecode(self, bucket: "Bucket") -> None:
+            """Do nothing, because `compiled_templates` writes the files when the program is built."""
+
+    return Compiled()
 
 
 def _context_class() -> "type[Context]":
@@ -165,12 +186,26 @@ def _source(name: str) -> tuple[str, str, None]:
 
 
 def load_templates() -> None:
-    """Compile all templates when the server starts.
+    """Load all templates when the server starts.
 
-    The compilation of a template takes up to 35 ms. It must not block the event loop when a page is first opened.
+    If a template is not compiled yet, its compilation takes up to 35 ms. It must not block the event loop when a
+    page is first opened.
     """
     for name in _names(FOLDER, ""):
         _environment().get_template(name)
+
+
+def compiled_templates() -> Iterator[tuple[str, bytes]]:
+    """Compile all templates. Yield the name and the content of each file in the folder `COMPILED`.
+
+    The content is valid only for the versions of Python and Jinja that compiled it, and for the same template.
+    """
+    environment, cache = _environment(), _compiled()
+    for name in _names(FOLDER, ""):
+        source, file_name, _ = _source(name)
+        bucket = cache.get_bucket(environment, name, file_name, source)
+        bucket.code = environment.compile(source, name, file_name)
+        yield bucket.key, bucket.bytecode_to_string()
 
 
 def _names(folder: Traversable, before: str) -> Iterator[str]:
