@@ -15,10 +15,15 @@ from wmsd.base.problems import Problem
 from wmsd.db.engine.failures import STORAGE_FAILURES
 from wmsd.db.files.company_files import CompanyFiles
 from wmsd.dispatch.access_cache import AccessCache
+from wmsd.server.company_turns import CompanyTurns
 from wmsd.warehouse.search.index_damage import DamagedIndexes, is_index_damage
-from wmsd.warehouse.search.search_store import empty_index, index_changes
+from wmsd.warehouse.search.search_store import empty_index, index_changes, is_current
 
 LOG = logging.getLogger("wmsd")
+MOST_AT_ONCE: Final = 20
+"""How many open files are indexed in one run of the job, at most. If many companies write, each of them is
+therefore indexed less often. Indexing ten changes at once costs little more than indexing one change.
+"""
 MOST_OPENED: Final = 10
 """How many closed files are opened for indexing in one run of the job, at most."""
 LONGEST_TURN: Final = 0.25
@@ -37,6 +42,7 @@ class SearchUpdates:
         self._changed = files.watch()
         """The ids of the companies whose index may be outdated."""
         self._is_new = True
+        self._turns = CompanyTurns()
 
     async def index_changes(self) -> None:
         """Index changes for a quarter of a second. A job calls this method each second.
@@ -55,7 +61,8 @@ class SearchUpdates:
         self._changed.intersection_update(companies)
         wanted = {each for each in self._changed if companies[each].frozen_at is None}
         is_open = {each for each in wanted if self._files.is_open(each)}
-        waiting = deque([*is_open, *sorted(wanted - is_open)[:MOST_OPENED]])
+        first = self._turns.first
+        waiting = deque([*first(is_open, MOST_AT_ONCE), *first(wanted - is_open, MOST_OPENED)])
         until = self._clock.monotonic() + LONGEST_TURN
         while waiting and self._clock.monotonic() < until:
             company_id = waiting.popleft()
@@ -69,10 +76,13 @@ class SearchUpdates:
         next change. A damaged index is emptied first.
         """
         self._changed.discard(company_id)
+        self._turns.note(company_id)
         is_damaged = self._damaged.is_to_be_emptied(company_id)
         try:
             async with self._files.visiting(company_id) as database:
-                has_more = await database.write(empty_index if is_damaged else index_changes, is_quiet=True)
+                has_more = is_damaged or not await database.read(is_current)
+                if has_more:
+                    has_more = await database.write(empty_index if is_damaged else index_changes, is_quiet=True)
         except (Problem, *STORAGE_FAILURES) as error:
             self._changed.add(company_id)
             if is_index_damage(error):

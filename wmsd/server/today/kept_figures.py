@@ -5,7 +5,7 @@ The figures of a company are read again when its file has changed, and when a do
 """
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
@@ -20,6 +20,7 @@ from wmsd.db.engine.database import Database
 from wmsd.db.engine.failures import STORAGE_FAILURES
 from wmsd.db.files.company_files import CompanyFiles
 from wmsd.dispatch.access_cache import AccessCache
+from wmsd.server.company_turns import CompanyTurns
 from wmsd.server.today import figures, store
 from wmsd.server.today.figures import CompanyFigures
 
@@ -64,11 +65,7 @@ class TodayFigures:
         """The time when the figures of a company were read, by company id. The dict has the companies whose latest
         figures are not stored yet.
         """
-        self._tried: dict[int, int] = {}
-        """The number of the job run that last tried to read a company, by company id. Companies with the lowest
-        numbers are read first.
-        """
-        self._turn = 0
+        self._turns = CompanyTurns()
         self.version = 0
         """A number that changes whenever the figures of a company change."""
         self._written_at = clock.monotonic()
@@ -111,9 +108,8 @@ class TodayFigures:
             wanted = (self._changed | late) & companies.keys()
             self._changed &= wanted
             is_open = {each for each in wanted if self._files.is_open(each)}
-            self._turn += 1
-            chosen = *self._some(is_open, MOST_AT_ONCE), *self._some(wanted - is_open, MOST_OPENED)
-            for company_id in chosen:
+            first = self._turns.first
+            for company_id in (*first(is_open, MOST_AT_ONCE), *first(wanted - is_open, MOST_OPENED)):
                 await self._read(company_id, days[companies[company_id].time_zone], known)
             if self._unwritten and self._clock.monotonic() >= self._written_at + WRITTEN_EVERY:
                 await self._write(known)
@@ -124,19 +120,12 @@ class TodayFigures:
             if self._known is not None and self._unwritten:
                 await self._write(self._known)
 
-    def _some(self, companies: Iterable[int], most: int) -> list[int]:
-        """Return at most `most` of the companies. Those whose last attempt is longest ago come first.
-
-        So a company whose file always fails does not delay other companies.
-        """
-        return sorted(companies, key=lambda each: (self._tried.get(each, 0), each))[:most]
-
     async def _read(self, company_id: int, today: str, known: dict[int, CompanyFigures]) -> None:
         """Read the figures of a company, and put them into `known`. If the file cannot be read, keep the old
         figures. A later run of the job tries again.
         """
         self._changed.discard(company_id)
-        self._tried[company_id] = self._turn
+        self._turns.note(company_id)
         read_at = timestamps.to_text(self._clock.now())
         try:
             async with self._files.visiting(company_id) as database:

@@ -71,6 +71,11 @@ def progress(tx: Transaction) -> Progress:
     return Progress(*found)
 
 
+def is_current(tx: Transaction) -> bool:
+    """Return True if the index has all changes."""
+    return progress(tx) == Progress(tx.last_change(), tx.value(LAST_MOVEMENT))
+
+
 def index_changes(tx: Transaction) -> bool:
     """Add the next changes to the index, in their order. Return True if there are more changes."""
     before = progress(tx)
@@ -83,7 +88,7 @@ def index_changes(tx: Transaction) -> bool:
     now = Progress(until, last_movement)
     if now != before:
         tx.execute(KEEP_PROGRESS, now)
-    return now.last_change < tx.last_change() or last_movement < tx.value(LAST_MOVEMENT)
+    return not is_current(tx)
 
 
 def _changed_records(tx: Transaction, after: int) -> tuple[int, Sequence[tuple[SearchKind, list[Changed]]]]:
