@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from benchmarks import fresh
 from benchmarks.figures import ONE_ARTICLE, PAGE_OF_ARTICLES, Figure
 from benchmarks.load import ROUNDS, Target, drive, rates
 from benchmarks.processes import UNLIMITED, Failed, Server, environment, free_port, progress, server, wmsd_server
@@ -18,13 +19,18 @@ ARTICLES: Final = sized(10_000, 60)
 ARTICLE: Final = f"/api/articles/{ARTICLES // 2}"
 PAGE: Final = "/api/articles?per_page=50"
 STOCK: Final = "/api/v2/stock?per_page=50"
+PAGES_OF_STOCK: Final = sized(50, 1)
+OF_STOCK: Final = "GET /api/v2/stock?per_page=50&cursor=…, 32 connections"
+UNCHANGED: Final = "the same list, requested again"
 CASES: Final = (
-    # the requested path, the route of the floor, the connections, the name of the figure
-    (ARTICLE, "/api/articles/{id}", 32, ONE_ARTICLE),
-    (ARTICLE, "/api/articles/{id}", 1, "GET /api/articles/{id}, 1 connection"),
-    (PAGE, "/api/articles", 32, PAGE_OF_ARTICLES),
-    (PAGE, "/api/articles", 1, "GET /api/articles?per_page=50, 1 connection"),
-    (STOCK, "/api/v2/stock", 32, "GET /api/v2/stock?per_page=50&cursor=…, 32 connections"),
+    # the requested path, the route of the floor, the connections, whether no list is cached, the figure's name
+    (ARTICLE, "/api/articles/{id}", 32, False, ONE_ARTICLE),
+    (ARTICLE, "/api/articles/{id}", 1, False, "GET /api/articles/{id}, 1 connection"),
+    (PAGE, "/api/articles", 32, True, PAGE_OF_ARTICLES),
+    (PAGE, "/api/articles", 1, True, "GET /api/articles?per_page=50, 1 connection"),
+    (PAGE, "/api/articles", 32, False, f"{PAGE_OF_ARTICLES}: {UNCHANGED}"),
+    (STOCK, "/api/v2/stock", 32, True, OF_STOCK),
+    (STOCK, "/api/v2/stock", 32, False, f"{OF_STOCK}: {UNCHANGED}"),
 )
 POSTS: Final = """
 local number, prefix = 0, ""
@@ -51,14 +57,21 @@ def measure() -> Iterator[Figure]:
 
 def _quiet(site: Installation, company: Company) -> Iterator[Figure]:
     with wmsd_server(site.data) as wmsd:
-        paths = {path: path for path, _, _, _ in CASES}
-        paths[STOCK] = f"{STOCK}&cursor={_next_cursor(wmsd, company)}"
-        answers = {route: wmsd.get(paths[path], company.headers) for path, route, _, _ in CASES}
-        with _floor(site.data.parent, answers) as floor:
-            for path, _, connections, name in CASES:
+        cursors = _cursors(wmsd, company)
+        paths = {path: path for path, *_ in CASES}
+        paths[STOCK] = f"{STOCK}&cursor={cursors[0]}"
+        answers = {route: wmsd.get(paths[path], company.headers) for path, route, *_ in CASES}
+        folder = site.data.parent
+        scripts = {
+            PAGE: fresh.script(folder / "articles.lua", fresh.pages("/api/articles", 50, ARTICLES // 50)),
+            STOCK: fresh.script(folder / "stock.lua", fresh.by_cursor("/api/v2/stock", 50, cursors)),
+        }
+        with _floor(folder, answers) as floor:
+            for path, _, connections, is_fresh, name in CASES:
                 progress(name)
                 _check_equal(wmsd, floor, paths[path], company)
-                targets = [Target(each.url + paths[path], company.headers) for each in (floor, wmsd)]
+                script = scripts[path] if is_fresh else None
+                targets = [Target(each.url + paths[path], company.headers, script) for each in (floor, wmsd)]
                 least, measured = rates(targets, connections)
                 yield Figure(name, "requests/s", measured, least)
         yield _posts(site, wmsd, company)
@@ -76,8 +89,13 @@ def _logging(site: Installation, company: Company) -> Iterator[Figure]:
             yield Figure(f"GET {name} with the request log, 32 connections", "requests/s", measured)
 
 
-def _next_cursor(wmsd: Server, company: Company) -> str:
-    return str(json.loads(wmsd.get(STOCK, company.headers))["next_cursor"])
+def _cursors(wmsd: Server, company: Company) -> list[str]:
+    """Return the cursors of the first pages of stock, without the first page."""
+    found, path = list[str](), STOCK
+    while len(found) < PAGES_OF_STOCK:
+        found.append(json.loads(wmsd.get(path, company.headers))["next_cursor"])
+        path = f"{STOCK}&cursor={found[-1]}"
+    return found
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
+from benchmarks import fresh
 from benchmarks.figures import GRAPHQL_ORDERS, GRAPHQL_REFUSED, Figure
 from benchmarks.load import Target, rates
 from benchmarks.order_lists import company_with_orders
@@ -29,7 +30,8 @@ WHOLE: Final = f"""{{ sales_orders(first: 50) {{ nodes {{
 }} pageInfo {{ endCursor }} }} }}"""
 """A query for everything that REST returns of the orders and their articles."""
 SOME: Final = "{ sales_orders(first: 50) { nodes { code status lines { quantity article { code name } } } } }"
-LISTS: Final = ("/api/v2/sales-orders?per_page=50", "/api/v2/articles?per_page=100")
+LISTS: Final = (("/api/sales-orders", 50, ORDERS // 50), ("/api/articles", 100, 1))
+"""The address of each list, the size of its pages, and the number of pages to request."""
 SCRIPT: Final = """
 wrk.method = "POST"
 wrk.headers["Content-Type"] = "application/json"
@@ -65,13 +67,16 @@ def _served(wmsd: Server, company: Company, folder: Path) -> Iterator[Figure]:
     """Measure how many megabytes per second GraphQL serves, compared with REST.
 
     One GraphQL query returns orders with their articles. REST needs two lists for this, so the times of both lists
-    are added.
+    are added. No list comes from a cache.
     """
     whole, some = (_target(wmsd, company, folder, query) for query in (WHOLE, SOME))
-    lists = [Target(f"{wmsd.url}{path}", company.headers) for path in LISTS]
+    lists = [
+        Target(wmsd.url, company.headers, fresh.script(folder / f"{last}.lua", fresh.pages(path, per_page, last)))
+        for path, per_page, last in LISTS
+    ]
     found = rates([whole, some, *lists], CONNECTIONS)
     sizes = [len(_ask(wmsd, company, query)) for query in (WHOLE, SOME)]
-    listed = [len(wmsd.get(path, company.headers)) for path in LISTS]
+    listed = [len(wmsd.get(f"{path}?per_page={per_page}", company.headers)) for path, per_page, _ in LISTS]
     seconds = sum(1 / rate for rate in found[2:])
     served = found[0] * sizes[0] / 1e6
     yield Figure(GRAPHQL_ORDERS, "MB/s", served, sum(listed) / seconds / 1e6)
