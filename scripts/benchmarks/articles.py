@@ -21,7 +21,7 @@ PAGE: Final = "/api/articles?per_page=50"
 STOCK: Final = "/api/v2/stock?per_page=50"
 PAGES_OF_STOCK: Final = sized(50, 1)
 OF_STOCK: Final = "GET /api/v2/stock?per_page=50&cursor=…, 32 connections"
-UNCHANGED: Final = "the same list, requested again"
+UNCHANGED: Final = "the same list, unchanged"
 CASES: Final = (
     # the requested path, the route of the floor, the connections, whether no list is cached, the figure's name
     (ARTICLE, "/api/articles/{id}", 32, False, ONE_ARTICLE),
