@@ -15,9 +15,12 @@ import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
+from PyInstaller.archive.readers import CArchiveReader  # type: ignore[import-untyped]  # it ships no types
 
 from tests.support.authority import found_authority
 from tests.support.executable import (
@@ -39,6 +42,7 @@ from wmsd import __version__
 from wmsd.host import licences
 from wmsd.imports.encodings import ENCODINGS
 from wmsd.interfaces.cli.main import COMMANDS
+from wmsd.interfaces.pages.kit.rendering import COMPILED, compiled_templates
 
 pytestmark = pytest.mark.skipif(not IS_THERE, reason="build it first: scripts/build")
 
@@ -59,6 +63,13 @@ def test_it_carries_the_licences_of_all_that_is_in_it(tmp_path: Path) -> None:
     assert {name.split(" ")[0] for name in listed if name.endswith("(Debian)")} >= {"libffi8", "zlib1g"}
     assert "pyinstaller" in listed
     assert list(tmp_path.iterdir()) == []
+
+
+def test_its_pages_are_compiled() -> None:
+    modules = CArchiveReader(str(EXECUTABLE)).open_embedded_archive("PYZ.pyz")
+    (files,) = (each for each in modules.extract("wmsd_files").co_consts if isinstance(each, bytes))
+    folders = [Path(name).parent for name in ZipFile(BytesIO(files)).namelist()]
+    assert folders.count(Path("wmsd/interfaces/pages") / COMPILED.name) == len([*compiled_templates()])
 
 
 @pytest.mark.parametrize("command", COMMANDS)
