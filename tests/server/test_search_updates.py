@@ -11,12 +11,16 @@ from wmsd.server.search_updates import SearchUpdates
 from wmsd.warehouse.search.search_store import progress
 
 
+def of_a_new_server(shop: Shop, folder: Path) -> SearchUpdates:
+    installation = shop.world.installation
+    return SearchUpdates(
+        folder, installation.files, installation.access, installation.damaged_indexes, installation.clock
+    )
+
+
 @pytest.fixture
 async def updates(shop: Shop, tmp_path: Path) -> SearchUpdates:
-    installation = shop.world.installation
-    made = SearchUpdates(
-        tmp_path, installation.files, installation.access, installation.damaged_indexes, installation.clock
-    )
+    made = of_a_new_server(shop, tmp_path)
     await made.index_changes()
     return made
 
@@ -33,6 +37,19 @@ async def test_it_follows_what_is_written_after_its_first_turn(updates: SearchUp
         assert await is_behind(shop)
         await updates.index_changes()
         assert not await is_behind(shop)
+
+
+async def test_a_file_whose_index_is_current_is_not_written(
+    updates: SearchUpdates, shop: Shop, tmp_path: Path
+) -> None:
+    files = shop.world.installation.files
+    before = files.signature(1)
+    await of_a_new_server(shop, tmp_path).index_changes()
+    assert files.signature(1) == before
+    await shop.order()
+    before = files.signature(1)
+    await of_a_new_server(shop, tmp_path).index_changes()
+    assert files.signature(1) != before
 
 
 async def test_it_leaves_the_last_of_a_full_disk_to_others(
