@@ -75,7 +75,10 @@ def is_forked(requests: socket.socket) -> bool:
                 for end in (requests.detach(), woken, wakes, answer, *answers.values()):
                     os.close(end)
                 return True
-            os.write(answer, b"%d\n" % number)
+            try:
+                os.write(answer, b"%d\n" % number)
+            except BrokenPipeError:  # whoever sent the request has ended, so nobody would stop the fork
+                os.kill(number, signal.SIGKILL)
             answers[number] = answer
             for descriptor in descriptors[:3]:
                 os.close(descriptor)
