@@ -54,7 +54,7 @@ def row_fields(
     focus: str,
     address: str,
 ) -> Iterator[Markup]:
-    """Yield the parts of a table with `count` rows of the field, because a long table is not copied in parts."""
+    """Yield the HTML of a table with `count` rows of the field, in parts, so that a long table is not copied."""
     form = RowForm(typed, errors, notes, focus, address)
     columns = [Column(each, names_in(field, each, count)) for each in field.of]
     shown = [column for column in columns if _is_shown(column, form)]
