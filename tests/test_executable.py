@@ -20,7 +20,7 @@ from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
-from PyInstaller.archive.readers import CArchiveReader  # type: ignore[import-untyped]  # it ships no types
+from PyInstaller.archive.readers import CArchiveReader
 
 from tests.support.authority import found_authority
 from tests.support.executable import (
