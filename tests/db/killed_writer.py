@@ -12,11 +12,11 @@ from tests.db.test_unit_of_work import ADD
 from tests.support.steering import CountedIds, SteeredClock
 from wmsd.base.clock import OrderedClock
 from wmsd.contract.context import PROGRAM
-from wmsd.db.engine.connection_queue import Work
 from wmsd.db.engine.replaced_files import Standing
 from wmsd.db.engine.sqlite import connect
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.engine.unit_of_work import CommitGroup
+from wmsd.db.engine.work import Work
 
 WIDE = "x" * 3000
 COMMITS_OF_A_CONNECTION = 120

@@ -10,11 +10,11 @@ from tests.db.test_unit_of_work import ADD, CODES
 from tests.support.steering import CountedIds, SteeredClock
 from wmsd.base.clock import OrderedClock
 from wmsd.contract.context import Actor
-from wmsd.db.engine.connection_queue import Work
 from wmsd.db.engine.replaced_files import Standing
 from wmsd.db.engine.sqlite import connect, log_bytes
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.engine.unit_of_work import CommitGroup
+from wmsd.db.engine.work import Work
 from wmsd.db.migrations import COMPANY, create_file
 
 USER: Final = Actor("user", 7)

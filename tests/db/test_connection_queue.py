@@ -10,8 +10,9 @@ import pytest
 
 from wmsd.contract.context import PROGRAM
 from wmsd.db.engine import connection_queue
-from wmsd.db.engine.connection_queue import ConnectionQueue, Work
+from wmsd.db.engine.connection_queue import ConnectionQueue
 from wmsd.db.engine.sqlite import connect, sqlite3
+from wmsd.db.engine.work import Work
 from wmsd.db.engine.worker_threads import WorkerThreads
 from wmsd.db.migrations import COMPANY, create_file
 

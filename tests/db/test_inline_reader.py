@@ -16,6 +16,7 @@ from wmsd.base.clock import OrderedClock
 from wmsd.db.engine import inline_reader, read_turns
 from wmsd.db.engine.database import Database
 from wmsd.db.engine.inline_reader import CROWD
+from wmsd.db.engine.loop_connection import MOMENT_SECONDS, STALL_SECONDS
 from wmsd.db.engine.read_turns import AT_ONCE_SECONDS, LONG_SECONDS
 from wmsd.db.engine.sqlite import connect, sqlite3
 from wmsd.db.engine.transaction import Transaction
@@ -256,7 +257,7 @@ async def test_a_crowd_that_a_turn_has_no_time_for_is_done_by_threads(database: 
 
 async def test_time_that_others_take_does_not_make_a_read_long(database: Database) -> None:
     def wait_and_count(tx: Transaction) -> int:
-        time.sleep(2 * inline_reader.MOMENT_SECONDS)
+        time.sleep(2 * MOMENT_SECONDS)
         return count_and_thread(1_000, tx)[1]
 
     assert await database.read(wait_and_count) == threading.get_ident()
@@ -270,7 +271,7 @@ async def test_a_turn_that_stalls_leaves_the_others_to_threads(database: Databas
     """
 
     def stall(_: Transaction) -> int:
-        time.sleep(inline_reader.STALL_SECONDS / 2)
+        time.sleep(STALL_SECONDS / 2)
         return threading.get_ident()
 
     found = await asyncio.gather(*(database.read(stall) for _ in range(8)))
@@ -304,7 +305,7 @@ async def test_every_read_is_answered_when_memory_runs_out_between_turns(
 
 async def test_a_read_that_stalls_is_done_by_a_thread(database: Database) -> None:
     def stall_and_count(tx: Transaction) -> int:
-        time.sleep(2 * inline_reader.STALL_SECONDS)
+        time.sleep(2 * STALL_SECONDS)
         return count_and_thread(1_000, tx)[1]
 
     assert await database.read(stall_and_count) != threading.get_ident()

@@ -12,7 +12,7 @@ import pytest
 from tests.support.steering import CountedIds, SteeredClock
 from wmsd.base.clock import OrderedClock
 from wmsd.base.problems import Problem
-from wmsd.db.engine import inline_reader, raw_files, sqlite
+from wmsd.db.engine import inline_reader, loop_connection, raw_files, sqlite
 from wmsd.db.engine.database import Database
 from wmsd.db.engine.sqlite import connect
 from wmsd.db.engine.transaction import Transaction
@@ -227,8 +227,9 @@ async def test_some_are_closed_ahead_so_that_nobody_waits(files: Files) -> None:
 
 
 async def test_many_at_once_are_never_more_than_may_be(files: Files, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("MOMENT_SECONDS", "TURN_SECONDS"):
-        monkeypatch.setattr(inline_reader, name, 60)  # otherwise a slow read opens another connection
+    # otherwise a slow read opens another connection
+    monkeypatch.setattr(loop_connection, "MOMENT_SECONDS", 60)
+    monkeypatch.setattr(inline_reader, "TURN_SECONDS", 60)
     files.open.bounds = FileBounds(connections=5)
     most = 0
 

@@ -9,11 +9,11 @@ from tests.db.one_connection import PROVIDED, USER, Scene, add, told
 from tests.db.test_reads_in_time import endless
 from tests.db.test_unit_of_work import CODES, Refused
 from wmsd.contract.context import PROGRAM
-from wmsd.db.engine.connection_queue import RunningRead, Work
 from wmsd.db.engine.failures import OutOfTime
 from wmsd.db.engine.sqlite import connect, sqlite3
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.engine.unit_of_work import read_group, read_once, read_unit_in_time
+from wmsd.db.engine.work import RunningRead, Work
 
 
 def refuse(tx: Transaction) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import threading
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -279,6 +280,16 @@ async def test_errors_of_the_text_are_told_with_what_is_wrong_in_it(world: World
         422,
         {"code": ["is given twice"], "name": ["is required"]},
     )
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+async def test_the_time_of_a_unit_of_work_is_charged_wherever_it_runs(world: World, method: str) -> None:
+    def work(tx: Transaction) -> None:
+        time.sleep(0.01)
+
+    call = call_for(world, method, work)
+    assert (await world.installation.dispatcher.dispatch(call)).status == 204
+    assert call.beside_seconds >= 0.01
 
 
 class Noting(dict[str, object]):

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.world import World
-from wmsd.db.engine import inline_reader
+from wmsd.db.engine import inline_reader, loop_connection
 from wmsd.db.engine.sqlite import sqlite3
 from wmsd.db.engine.transaction import Transaction
 
@@ -37,7 +37,7 @@ def statements(world: World) -> Iterator[list[str]]:
         return counted
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(inline_reader, "MOMENT_SECONDS", 60)
+        patch.setattr(loop_connection, "MOMENT_SECONDS", 60)
         patch.setattr(inline_reader, "TURN_SECONDS", 60)
         for name in METHODS:
             patch.setattr(Transaction, name, counting(getattr(Transaction, name)))

@@ -105,6 +105,9 @@ def operation(
 ) -> Callable[[Callable[..., Any]], Operation]:
     """Declare the decorated function as an operation.
 
+    A function that uses the file of a company must have no effect except its changes of this file and its answer:
+    it may be interrupted, and run again from its beginning.
+
     Parameters of the function:
     - The first one is the transaction.
     - `query` and `body` are models, given by their types.

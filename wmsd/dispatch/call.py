@@ -119,8 +119,10 @@ class Call:
     """The Accept header."""
     wants_cursors: bool = False
     """True if the answer has a cursor for each record of a list, not only for the last record."""
-    thread_seconds: float = 0.0
-    """The processor seconds that threads have spent on this call."""
+    beside_seconds: float = 0.0
+    """The seconds that this call has taken outside of the task of its request: on threads, and in units of work on
+    the event loop.
+    """
     held_bytes: int = 0
     """The size of a large body. The size counts against the company's byte budget until the request ends."""
     counted: tuple[str, int] | None = None

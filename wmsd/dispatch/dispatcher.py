@@ -171,8 +171,8 @@ class Dispatcher:
                 self._refusals.note_answered(pending_call.call)
         assert reply is not None
         self.answered += 1
-        if pending_call.call.thread_seconds:
-            self._charge_thread(pending_call.call)
+        if pending_call.call.beside_seconds:
+            self._charge_beside(pending_call.call)
         headers = pending_call.headers
         call = pending_call.call
         if call.method == "GET" and (unchanged := preconditions.unchanged(call.if_none_match, reply)) is not None:
@@ -180,10 +180,10 @@ class Dispatcher:
             reply = unchanged
         return Reply(reply.status, reply.body, {**call.route_headers, **headers, **reply.headers}, reply.pieces)
 
-    def _charge_thread(self, call: Call) -> None:
+    def _charge_beside(self, call: Call) -> None:
         tenant, caller = call.tenant, call.caller
         company_id, user_id = tenant.id if tenant else 0, caller.actor.user_id if caller else None
-        self.costs.note_beside(company_id, user_id or 0, call.thread_seconds)
+        self.costs.note_beside(company_id, user_id or 0, call.beside_seconds)
 
     async def _start_list(
         self, pending_call: PendingCall, place: Place, caller: Caller | None, company: Company
@@ -246,7 +246,10 @@ class Dispatcher:
             return self._write(tx, call, company, inputs, growth, noted)
 
         begun = database.write(
-            lambda tx: _charged(call, lambda: idempotency.once(tx, key, write)), actor, growth == "frees"
+            lambda tx: _charged(call, lambda: idempotency.once(tx, key, write)),
+            actor,
+            may_use_reserve=growth == "frees",
+            may_repeat=database is not self._platform and not (loaded and loaded.is_large),
         )
         if noted is None:
             return begun
@@ -367,18 +370,22 @@ class Dispatcher:
 
 
 def _charged(call: Call, work: Callable[[], Result]) -> Result:
-    """Run `work` for a call. If it runs on a thread, add its processor time to the costs of the call. On the event
-    loop, nothing is added, because the server measures the time of the whole request.
+    """Run `work` for a call, and add its time to the costs of the call.
+
+    In the task of a request, nothing is added, because the server measures the time of this task. But units of
+    work on the event loop run outside of any task.
     """
     try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        began = time.thread_time()
-        try:
+        if asyncio.current_task() is not None:
             return work()
-        finally:
-            call.thread_seconds += time.thread_time() - began
-    return work()
+        now = time.perf_counter
+    except RuntimeError:  # a thread, which may be interrupted by other threads
+        now = time.thread_time
+    began = now()
+    try:
+        return work()
+    finally:
+        call.beside_seconds += now() - began
 
 
 def _context(call: Call, caller: Caller | None, company: Company | None) -> dict[str, Any]:

@@ -55,7 +55,7 @@ async def test_looking_for_words_is_never_done_on_the_event_loop(world: World) -
     quick = None if database._writer is None else database._writer.connection
     assert quick is not None
     seen: list[str] = []
-    quick.set_trace_callback(seen.append)
+    quick.sqlite.set_trace_callback(seen.append)
     with statements(world) as run:
         await world.call("GET", "/api/articles?search=alpha")
     assert any("article_search" in sql for sql in run)

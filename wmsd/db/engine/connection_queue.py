@@ -1,7 +1,11 @@
-"""A queue of units of work for one connection. A worker thread runs the work in groups, one group after the other.
+"""A queue of units of work for one connection. The work runs in groups, one group after the other.
 
 A unit of work is a plain function. It runs on one thread, and to its end even if its caller is cancelled. The work
 that arrives while a group runs forms the next group.
+
+Worker threads run the groups. At each statement, Python's lock passes from the worker to the event loop and back,
+which costs more than most statements. Therefore the event loop itself runs quick writes, and a worker only commits
+them, because a commit waits for the disk (see `GroupOnLoop`).
 
 Only a read can be interrupted, because it changes nothing. wmsd interrupts a read when its time limit has passed,
 or when no caller waits for it any more.
@@ -9,17 +13,25 @@ or when no caller waits for it any more.
 
 import asyncio
 import math
-import threading
 import time
 from collections import deque
 from collections.abc import Callable
 from functools import partial
 from typing import Any, Final, TypeVar
 
-from wmsd.base.dataclass import dataclass
 from wmsd.base.machine.thread_results import call_on_loop
 from wmsd.contract.context import Actor
+from wmsd.db.engine.loop_connection import LoopConnection
 from wmsd.db.engine.sqlite import aiosqlite, sqlite3
+from wmsd.db.engine.work import (
+    LOOK_SECONDS,
+    GroupOnLoop,
+    GroupRunner,
+    RunningRead,
+    Work,
+    fail_group,
+    settle_work,
+)
 from wmsd.db.engine.worker_threads import WorkerThreads
 
 Result = TypeVar("Result")
@@ -29,88 +41,8 @@ LARGEST_READ_GROUP = 8
 delivered early.
 """
 LONG_SECONDS = 0.02
-MOST_TRIES = 20
-LOOK_SECONDS = 0.05
-"""How often, in seconds, the queue checks whether to interrupt the running read."""
 ROWS_AT_A_TIME: Final = 64
 """The chunk size of aiosqlite's cursors. It has no effect, because wmsd fetches no rows with these cursors."""
-
-
-@dataclass(slots=True)
-class Work:
-    """A unit of work, and the future for which its caller waits. After the work has run, `result` or `error` is
-    set.
-    """
-
-    action: Callable[[Any], Any]
-    actor: Actor
-    future: "asyncio.Future[Any]"
-    until: float = math.inf
-    """The monotonic time at which the work is interrupted, if it is a read."""
-    is_quiet: bool = False
-    """True if the database need not call `after_commit` for this work."""
-    result: Any = None
-    error: BaseException | None = None
-
-    @property
-    def is_over(self) -> bool:
-        """True if the time limit has passed, or if the caller has stopped waiting."""
-        return self.future.cancelled() or time.monotonic() > self.until
-
-    def settle(self) -> None:
-        """Set the result or the error in the future, unless the caller has stopped waiting."""
-        if self.future.done():
-            return
-        if self.error is None:
-            self.future.set_result(self.result)
-        elif isinstance(self.error, StopIteration):  # a future does not accept StopIteration
-            self.future.set_exception(RuntimeError("an iterator ended too soon"))
-        else:
-            self.future.set_exception(self.error)
-
-
-GroupRunner = Callable[[sqlite3.Connection, list[Work]], None]
-
-
-class RunningRead:
-    """The read that a thread is running.
-
-    While SQLite executes a step of the read, only another thread can interrupt it.
-    """
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._work: Work | None = None
-
-    def begin(self, work: Work) -> None:
-        with self._lock:
-            self._work = work
-
-    def end(self) -> None:
-        with self._lock:
-            self._work = None
-
-    def break_off_if_over(self, connection: sqlite3.Connection) -> None:
-        """Interrupt the read if its time limit has passed, or if its caller has stopped waiting.
-
-        The lock ensures that this does not interrupt the next read by mistake.
-        """
-        with self._lock:
-            if self._work is not None and self._work.is_over:
-                connection.interrupt()
-
-
-def settle_work(work: Work) -> None:
-    """Pass the result to the waiting caller. Call this on the event loop. If memory is short, try again a few
-    times.
-    """
-    for _ in range(MOST_TRIES):
-        try:
-            work.settle()
-        except MemoryError:
-            time.sleep(LOOK_SECONDS)
-        else:
-            return
 
 
 class ConnectionQueue:
@@ -126,7 +58,7 @@ class ConnectionQueue:
         workers: WorkerThreads,
         run_group: GroupRunner,
     ) -> None:
-        self._connection = connection
+        self._connection = LoopConnection(connection)
         self._owner: aiosqlite.Connection | None = None
         self._workers = workers
         self.run_group = run_group
@@ -137,10 +69,8 @@ class ConnectionQueue:
         share a commit, which is faster.
         """
         self.after_group: Callable[[list[Work]], None] | None = None
-        self.before_work: Callable[[sqlite3.Connection], None] | None = None
-        """A function that is called on the worker thread before each group. It is also called before the function
-        that is passed to `run_last`.
-        """
+        self.quick: GroupOnLoop | None = None
+        """If set, the event loop runs the groups that are quick."""
         self.when_idle: Callable[[], None] | None = None
         """A function that is called on the event loop when no work is left."""
         self.under_way: RunningRead | None = None
@@ -172,7 +102,7 @@ class ConnectionQueue:
         that thread. Otherwise the thread could outlive the event loop if the connection cannot be opened.
         """
         queue = await cls.open(workers, connect, run_group)
-        owner = aiosqlite.Connection(lambda: queue._connection, iter_chunk_size=ROWS_AT_A_TIME)
+        owner = aiosqlite.Connection(lambda: queue._connection.sqlite, iter_chunk_size=ROWS_AT_A_TIME)
         try:
             await owner
         except BaseException:
@@ -182,7 +112,7 @@ class ConnectionQueue:
         return queue
 
     @property
-    def connection(self) -> sqlite3.Connection | None:
+    def connection(self) -> LoopConnection | None:
         """The connection if the queue is idle. None while a group runs or waits, and after `close`.
 
         Use the connection immediately and on the event loop. Do not store it.
@@ -199,10 +129,15 @@ class ConnectionQueue:
         return self._is_running and time.monotonic() - self._group_began > LONG_SECONDS
 
     def submit(
-        self, action: Callable[[Any], Result], actor: Actor, until: float = math.inf, is_quiet: bool = False
+        self,
+        action: Callable[[Any], Result],
+        actor: Actor,
+        until: float = math.inf,
+        is_quiet: bool = False,
+        may_repeat: bool = False,
     ) -> "asyncio.Future[Result]":
         """Add the action to the queue, and return the future of its result."""
-        work = Work(action, actor, asyncio.get_running_loop().create_future(), until, is_quiet)
+        work = Work(action, actor, asyncio.get_running_loop().create_future(), until, is_quiet, may_repeat)
         self.take(work)
         return work.future
 
@@ -229,7 +164,7 @@ class ConnectionQueue:
                 raise
 
     def _start(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Run the waiting groups on a worker thread.
+        """Run the next group on the event loop if it is quick. Otherwise run the waiting groups on a worker.
 
         Raise ValueError if the connection is closed, and RuntimeError if no thread can start.
         """
@@ -238,9 +173,41 @@ class ConnectionQueue:
             self._look_later(loop, self.under_way)
         if self._is_closed:
             raise ValueError("no active connection")
-        self._workers.post(partial(self._run_groups, loop))  # last: if it fails, nothing has started
+        if not self._has_run_quickly(loop):
+            self._workers.post(partial(self._run_groups, loop))  # last: if it fails, nothing has started
         self._is_running = True
         self._idle.clear()
+
+    def _has_run_quickly(self, loop: asyncio.AbstractEventLoop) -> bool:
+        """Run the next group on the event loop, and let a worker thread commit it. Return False if the group is
+        not quick; in this case, nothing has happened.
+
+        Raise RuntimeError if no thread can start.
+        """
+        if self.quick is None or not self._waiting[0].may_repeat:
+            return False
+        group = self.quick.run(self._connection, self._waiting)
+        if not group:
+            return False
+        try:
+            if self._connection.sqlite.in_transaction:
+                self._workers.post(partial(self._commit, loop, self.quick, group))
+            else:
+                loop.call_soon(self._deliver, loop, group, True)
+        except BaseException:
+            self.quick.undo(self._connection.sqlite, group)
+            raise
+        for _ in group:
+            self._waiting.popleft()
+        return True
+
+    def _commit(self, loop: asyncio.AbstractEventLoop, quick: GroupOnLoop, group: list[Work]) -> None:
+        """Commit a group that has run on the event loop. This runs on a worker thread."""
+        try:
+            quick.commit(self._connection.sqlite)
+        except BaseException as error:  # the waiting caller must always get an answer; here it is the error
+            fail_group(group, error)
+        call_on_loop(loop, self._deliver, loop, group, True)
 
     def _look_later(self, loop: asyncio.AbstractEventLoop, under_way: RunningRead) -> None:
         if not self._is_looking:
@@ -254,11 +221,11 @@ class ConnectionQueue:
         """
         self._is_looking = False
         if self._is_running:
-            under_way.break_off_if_over(self._connection)
+            under_way.break_off_if_over(self._connection.sqlite)
             self._look_later(loop, under_way)
 
     def _run_groups(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Run groups on a worker thread until no work waits.
+        """Run groups on a worker thread until no work waits. If the next group may be quick, run only one group.
 
         Also stop if another connection needs a thread. The remaining groups then run when a thread is free again.
         The results of each group are delivered as soon as the group is done.
@@ -268,20 +235,15 @@ class ConnectionQueue:
             self._group_began = time.monotonic()
             group = self._next_group()
             try:
-                self._make_ready()
-                self.run_group(self._connection, group)
-            except BaseException as error:  # the waiting caller must always get an answer; here it is the error
-                for work in group:
-                    work.error = work.error or error
-            is_last = not self._waiting
+                self._connection.unbound()
+                self.run_group(self._connection.sqlite, group)
+            except BaseException as error:  # as in `_commit`
+                fail_group(group, error)
+            is_last = self.quick is not None or not self._waiting
             call_on_loop(loop, self._deliver, loop, group, is_last)
             if not is_last and self._workers.is_wanted:
                 self._workers.post_again(partial(self._run_groups, loop))
                 return
-
-    def _make_ready(self) -> None:
-        if self.before_work is not None:
-            self.before_work(self._connection)
 
     def _next_group(self) -> list[Work]:
         """Take the next group from the queue.
@@ -335,8 +297,8 @@ class ConnectionQueue:
         await self._is_over()
 
         def work() -> Result:
-            self._make_ready()
-            return function(self._connection)
+            self._connection.unbound()
+            return function(self._connection.sqlite)
 
         return await self._workers.run(work)
 
@@ -352,6 +314,6 @@ class ConnectionQueue:
             await self._owner.close()
             return
         try:
-            await self._workers.run(self._connection.close)
+            await self._workers.run(self._connection.sqlite.close)
         except RuntimeError:  # no thread can start
-            self._connection.close()
+            self._connection.sqlite.close()

@@ -60,16 +60,24 @@ class Database(FileConnections):
         actor: Actor | None = None,
         may_use_reserve: bool = False,
         is_quiet: bool = False,
+        may_repeat: bool = False,
     ) -> Awaitable[Result]:
         """Run the action as a unit of work. Return its result after the commit.
 
         If the action raises an error, roll back its changes and raise the error. If `is_quiet` is True,
         `after_commit` need not be called for this write.
+
+        If `may_repeat` is True, the action must have no effect except its changes of the file and its result. The
+        event loop then runs the action. If it takes too long, its changes are rolled back, and a thread runs it
+        from the beginning.
         """
         self.last_used, actor = self._clock.monotonic(), actor or self._who
-        write_first = partial(self._write_first, action, actor, is_quiet)
-        writer = self._writer
-        first = write_first() if writer is None else writer.submit(action, actor, is_quiet=is_quiet)
+        write_first = partial(self._write_first, action, actor, is_quiet, may_repeat)
+        first: Awaitable[Result]
+        if self._writer is None:
+            first = write_first()
+        else:
+            first = self._writer.submit(action, actor, is_quiet=is_quiet, may_repeat=may_repeat)
         if self._make_room is None or not (may_use_reserve or self._uses_reserve):
             return first
         return self._write_in_reserve(first, self._make_room, write_first)
@@ -85,10 +93,10 @@ class Database(FileConnections):
         return await write_again()
 
     async def _write_first(
-        self, action: Callable[[Transaction], Result], actor: Actor, is_quiet: bool = False
+        self, action: Callable[[Transaction], Result], actor: Actor, is_quiet: bool, may_repeat: bool
     ) -> Result:
         writer = await self.open_writer()
-        return await writer.submit(action, actor, is_quiet=is_quiet)
+        return await writer.submit(action, actor, is_quiet=is_quiet, may_repeat=may_repeat)
 
     def read(
         self, action: Callable[[Transaction], Result], actor: Actor = PROGRAM, until: float = math.inf

@@ -14,7 +14,7 @@ from typing import Final, TypeVar
 
 from wmsd.base.clock import OrderedClock
 from wmsd.base.ids import Ids
-from wmsd.db.engine.connection_queue import ConnectionQueue, GroupRunner, RunningRead, Work
+from wmsd.db.engine.connection_queue import ConnectionQueue
 from wmsd.db.engine.failures import FileMoved
 from wmsd.db.engine.inline_reader import InlineReader
 from wmsd.db.engine.last_writes import Writes
@@ -24,6 +24,7 @@ from wmsd.db.engine.sqlite import CACHE_KIB, THREAD_CACHE_KIB, connect, sqlite3
 from wmsd.db.engine.thread_readers import ThreadReaders
 from wmsd.db.engine.transaction import Provision, Transaction
 from wmsd.db.engine.unit_of_work import CommitGroup, read_group, read_unit_in_time
+from wmsd.db.engine.work import GroupRunner, RunningRead, Work
 from wmsd.db.engine.worker_threads import Workers, WorkerThreads
 from wmsd.db.engine.write_ahead_log import WriteAheadLog
 
@@ -210,7 +211,8 @@ class FileConnections:
     def _begin_to_write(self, writer: ConnectionQueue, commits: CommitGroup) -> ConnectionQueue:
         writer.gathers = True
         writer.after_group = self._committed
-        writer.before_work = self._inline_reader.release
+        if not self._has_own_workers:
+            writer.quick = commits
         writer.when_idle = self._inline_reader.go_on
         self._writer, self._log = writer, commits.log
         self._counted(1)

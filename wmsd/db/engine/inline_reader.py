@@ -6,8 +6,8 @@ from one thread to the other and back. Therefore the event loop first tries to r
 A turn is one iteration of the event loop. The reads of one turn share a snapshot. While turns are long, a read
 runs immediately and does not wait for the next turn.
 
-A read is interrupted if it takes longer than `MOMENT_SECONDS`, or if it has to wait for the disk or for a lock. A
-thread then runs it from the beginning. This is safe because a read changes nothing.
+A read is interrupted if it takes too long (see `loop_connection.py`), or if it has to wait for the disk or for a
+lock. A thread then runs it from the beginning. This is safe because a read changes nothing.
 """
 
 import asyncio
@@ -21,27 +21,19 @@ from typing import Any, Final, TypeVar
 from wmsd.base.clock import OrderedClock
 from wmsd.base.ids import Ids
 from wmsd.contract.context import Actor
-from wmsd.db.engine.connection_queue import ConnectionQueue, Work, settle_work
+from wmsd.db.engine.connection_queue import ConnectionQueue
 from wmsd.db.engine.failures import is_delay
+from wmsd.db.engine.loop_connection import STALL_SECONDS, LoopConnection
 from wmsd.db.engine.read_turns import ReadTurn
 from wmsd.db.engine.replaced_files import Standing
 from wmsd.db.engine.sqlite import connect, sqlite3
 from wmsd.db.engine.thread_readers import ThreadReaders
 from wmsd.db.engine.transaction import Provision, Transaction
 from wmsd.db.engine.unit_of_work import read_group, read_unit
+from wmsd.db.engine.work import Work, settle_work
 from wmsd.db.engine.worker_threads import WorkerThreads
 
 Result = TypeVar("Result")
-MOMENT_SECONDS: Final = 0.003
-"""The maximum processor time of a quick read. The time of other threads and processes does not count. So quick
-reads stay on the event loop even if the machine is busy.
-"""
-STALL_SECONDS: Final = 0.05
-"""If a read or a turn takes longer than this, wmsd assumes that it is waiting for the disk. This limit is elapsed
-time, not processor time.
-"""
-STEPS_BETWEEN_LOOKS: Final = 2000
-"""How many steps SQLite runs between two checks of the clock. SQLite runs a few dozen steps in a microsecond."""
 LARGEST_TURN: Final = 64
 TURN_SECONDS: Final = 0.012
 """The processor time that reads may use in one turn. If it is used up, the remaining reads run in the
@@ -100,11 +92,12 @@ class InlineReader:
         self._turn = turn
         self._counted = counted
         self._run_group = read_group(clock, ids, provision, standing, self._read_unit)
-        self._connection: sqlite3.Connection | None = None
+        self._connection: LoopConnection | None = None
+        """The separate connection, if there is one."""
         self._waiting: list[Work] = []
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._until = math.inf
-        self._stalled_at = math.inf
+        self._turn_connection: LoopConnection | None = None
+        """The connection that this turn uses."""
         self._turn_until = math.inf
         self._turn_stalled_at = math.inf
         self._unbegun = 0
@@ -119,12 +112,6 @@ class InlineReader:
         """How often a read had to wait for the writer."""
         self._is_short = False
         """True if the last attempt to open a separate connection failed."""
-        self._bounded: sqlite3.Connection | None = None
-        """The writer's connection while it has a time limit of `MOMENT_SECONDS` for each read. Otherwise None."""
-        self._touched: sqlite3.Connection | None = None
-        """The writer's connection while it may have a time limit. It is also set if an error occurred while the
-        limit was being set or removed.
-        """
         self.is_paused = False
         """True while this reader may not open a connection. Threads then run all reads."""
 
@@ -194,13 +181,11 @@ class InlineReader:
         self._turn_until, self._turn_stalled_at = math.inf, time.monotonic() + STALL_SECONDS
         self._unbegun = 0
         try:
-            if connection not in (self._connection, self._bounded):
-                self._touched = connection
-                # `PRAGMA query_only` would make SQLite prepare all statements of the connection again, which takes
-                # longer than most reads.
-                connection.set_progress_handler(self._is_too_long, STEPS_BETWEEN_LOOKS)
-                self._bounded = connection
-            self._run_group(connection, group)
+            # `PRAGMA query_only` would make SQLite prepare all statements of the writer's connection again, which
+            # takes longer than most reads.
+            connection.bound()
+            self._turn_connection = connection
+            self._run_group(connection.sqlite, group)
         except Exception as error:  # whatever the error is, the waiting caller must get it
             for work in group:
                 work.error = work.error or error
@@ -231,15 +216,6 @@ class InlineReader:
             self._readers.hand_over(work)
         else:
             settle_work(work)
-
-    def release(self, connection: sqlite3.Connection) -> None:
-        """Remove the time limit from the writer's connection. This is called before the writer runs a group of
-        work.
-        """
-        if connection is self._touched:
-            self._bounded = None
-            connection.set_progress_handler(None, 0)
-            self._touched = None  # last: if memory runs out before this line, the next work tries again
 
     def _wait(self, has_writer: bool) -> None:
         """Wait a short time for the writer's connection. After that, open a separate connection.
@@ -277,8 +253,9 @@ class InlineReader:
                 connection.close()
             else:
                 connection.execute("PRAGMA query_only = ON")
-                connection.set_progress_handler(self._is_too_long, STEPS_BETWEEN_LOOKS)
-                self._connection = connection
+                bounded = LoopConnection(connection)
+                bounded.bound()
+                self._connection = bounded
                 self._is_short = False
                 self._counted(1)
         except Exception:
@@ -306,14 +283,12 @@ class InlineReader:
         if time.monotonic() > self._turn_stalled_at:
             work.error = Stalled()
             return
-        self._until, self._stalled_at = now + MOMENT_SECONDS, time.monotonic() + STALL_SECONDS
+        assert self._turn_connection is not None
+        self._turn_connection.begin(now)
         read_unit(tx, work)
-        self._until = self._stalled_at = math.inf
+        self._turn_connection.end()
         if self._turn_until == math.inf:  # set after the first read, because each turn runs at least one
             self._turn_until = now + TURN_SECONDS
-
-    def _is_too_long(self) -> bool:
-        return time.thread_time() > self._until or time.monotonic() > self._stalled_at
 
     async def run_last(self, function: Callable[[sqlite3.Connection], Result]) -> Result:
         """Run the function with the separate connection, on a thread. Return its result. The caller must submit no
@@ -321,7 +296,7 @@ class InlineReader:
         """
         connection = self._connection
         assert connection is not None
-        return await self._threads.run(lambda: function(connection))
+        return await self._threads.run(lambda: function(connection.sqlite))
 
     async def close(self) -> None:
         """Pass the waiting reads to thread readers, and then close the separate connection. The next read that
@@ -337,4 +312,4 @@ class InlineReader:
         connection, self._connection = self._connection, None
         if connection is not None:
             self._counted(-1)
-            await self._threads.run(connection.close)
+            await self._threads.run(connection.sqlite.close)

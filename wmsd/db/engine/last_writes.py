@@ -2,8 +2,8 @@
 
 from datetime import datetime
 
-from wmsd.db.engine.connection_queue import Work
 from wmsd.db.engine.failures import STORAGE_FAILURES, problem_of_failure
+from wmsd.db.engine.work import Work
 
 
 class Moments:

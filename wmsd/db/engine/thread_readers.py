@@ -7,7 +7,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from wmsd.db.engine.connection_queue import LARGEST_READ_GROUP, ConnectionQueue, Work
+from wmsd.db.engine.connection_queue import LARGEST_READ_GROUP, ConnectionQueue
+from wmsd.db.engine.work import Work
 
 READERS: Final = 3
 """The maximum number of readers. The first one runs all reads that are not quick. The others are used while the

@@ -3,32 +3,42 @@ snapshot.
 """
 
 import time
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Sequence
+from contextlib import closing, suppress
+from datetime import datetime
+from itertools import islice
 from pathlib import Path
 from typing import Final, TypeVar
 
 from wmsd.base.clock import OrderedClock
 from wmsd.base.ids import Ids
 from wmsd.contract.context import PROGRAM
-from wmsd.db.engine.connection_queue import GroupRunner, RunningRead, Work
+from wmsd.db.engine.connection_queue import LARGEST_GROUP
 from wmsd.db.engine.failures import FileMoved, OutcomeUnknown, OutOfTime, is_delay, is_in_doubt
 from wmsd.db.engine.file_owner import Owner, check_owner
+from wmsd.db.engine.loop_connection import LoopConnection
 from wmsd.db.engine.replaced_files import Standing
 from wmsd.db.engine.sqlite import BUSY_SECONDS, connect, sqlite3
 from wmsd.db.engine.transaction import AtCommit, Provision, Transaction
+from wmsd.db.engine.work import GroupRunner, RunningRead, Work
 from wmsd.db.engine.write_ahead_log import WriteAheadLog
 
 Begin = Callable[[sqlite3.Connection], Transaction]
 Result = TypeVar("Result")
+GROUP_SECONDS: Final = 0.02
+"""After this processor time, a group on the event loop takes no further unit of work."""
 LOOK_SECONDS: Final = 0.005
 """How many seconds wmsd waits between two attempts to begin a write. SQLite's own wait is not used, because SQLite
 tries less often. It can miss the short time between two transactions of another writer.
 """
 
 
+class TooLong(Exception):
+    """The error for a unit of work that takes too long for the event loop."""
+
+
 class CommitGroup:
-    """Runs groups of writes.
+    """Runs groups of writes, on a thread when it is called, and on the event loop by `run`.
 
     Each unit of work has a savepoint. All units of a group share one transaction, so that one sync makes the whole
     group durable.
@@ -64,8 +74,60 @@ class CommitGroup:
         except BaseException:
             roll_back(connection)
             raise
-        self._commit(connection)
-        self.log.committed(connection)
+        self.commit(connection)
+
+    def run(self, connection: LoopConnection, waiting: Sequence[Work]) -> list[Work]:
+        """Run a group on the event loop, as `GroupOnLoop` describes.
+
+        The group ends after `GROUP_SECONDS`, or before a unit of work that may not be repeated. A thread must run
+        it if a unit takes too long, if another process is writing the file, or if anything fails that is not the
+        failure of a single unit.
+        """
+        if self._is_in_doubt:
+            return []
+        group: list[Work] = []
+        try:
+            self._standing.check()
+            self.log.prepare(connection.sqlite)
+            connection.bound()
+            begin(connection.sqlite, "BEGIN IMMEDIATE")
+            self.log.name(connection.sqlite)
+            self._run_on_loop(connection, waiting, group)
+        except Exception:  # whatever the error is, the thread finds it again and reports it
+            self.undo(connection.sqlite, group)
+            return []
+        finally:
+            connection.end()
+        return group
+
+    def _run_on_loop(self, connection: LoopConnection, waiting: Sequence[Work], group: list[Work]) -> None:
+        sqlite, now, ordered_now = connection.sqlite, self._clock.now(), self._clock.ordering()
+        at_commit: AtCommit = {}
+        run_unit = _run_alone_on_loop if len(waiting) == 1 else _run_unit
+        began = spent = time.thread_time()
+        for work in islice(waiting, LARGEST_GROUP):
+            if not work.may_repeat or spent - began > GROUP_SECONDS:
+                break
+            group.append(work)
+            if work.future.cancelled():
+                continue
+            tx = Transaction(sqlite, now, ordered_now, self._ids, work.actor, self._provision, at_commit)
+            connection.begin(spent)
+            run_unit(sqlite, tx, work)
+            if connection.was_interrupted or is_delay(work.error):
+                raise TooLong
+            spent = time.thread_time()
+        if sqlite.in_transaction:
+            connection.begin(spent)
+            self._run_at_commit(sqlite, at_commit, now, ordered_now)
+            if connection.was_interrupted:
+                raise TooLong
+
+    def undo(self, connection: sqlite3.Connection, group: list[Work]) -> None:
+        for work in group:
+            work.result = work.error = None
+        with suppress(sqlite3.Error):  # the next group rolls back again, and reports the error
+            roll_back(connection)
 
     def _run(self, connection: sqlite3.Connection, group: list[Work]) -> None:
         now, ordered_now = self._clock.now(), self._clock.ordering()
@@ -75,8 +137,18 @@ class CommitGroup:
             if not work.future.cancelled():
                 tx = Transaction(connection, now, ordered_now, self._ids, work.actor, self._provision, at_commit)
                 run_unit(connection, tx, work)
+        self._run_at_commit(connection, at_commit, now, ordered_now)
+
+    def _run_at_commit(
+        self, connection: sqlite3.Connection, at_commit: AtCommit, now: datetime, ordered_now: datetime
+    ) -> None:
         for run_last in at_commit.values():
             run_last(Transaction(connection, now, ordered_now, self._ids, PROGRAM, self._provision))
+
+    def commit(self, connection: sqlite3.Connection) -> None:
+        """Commit the group. Raise OutcomeUnknown or sqlite3.Error if all its units have failed."""
+        self._commit(connection)
+        self.log.committed(connection)
 
     def _commit(self, connection: sqlite3.Connection) -> None:
         try:
@@ -159,6 +231,14 @@ def roll_back(connection: sqlite3.Connection) -> None:
 def _run_alone(connection: sqlite3.Connection, tx: Transaction, work: Work) -> None:
     work.result = work.action(tx)
     tx.finish()
+
+
+def _run_alone_on_loop(connection: sqlite3.Connection, tx: Transaction, work: Work) -> None:
+    try:
+        _run_alone(connection, tx, work)
+    except Exception as error:
+        roll_back(connection)
+        work.error = error
 
 
 def _run_unit(connection: sqlite3.Connection, tx: Transaction, work: Work) -> None:

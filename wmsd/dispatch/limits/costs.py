@@ -78,8 +78,8 @@ class Costs:
 
     def note(self, company_id: int, user_id: int, seconds: float, sent: int, status: int) -> None:
         """Count a request of a company and a user. An id of 0 means that the request has none. `seconds` is the
-        time that the request used on the event loop. `sent` is the size in bytes of the body that the client sent,
-        or 0 for a read. `status` is the status of the answer.
+        time that the task of the request used on the event loop. `sent` is the size in bytes of the body that the
+        client sent, or 0 for a read. `status` is the status of the answer.
 
         The cost is charged later, together with the costs of further requests, because this method runs for each
         request.
@@ -93,8 +93,8 @@ class Costs:
             noted.sent += sent
 
     def note_beside(self, company_id: int, user_id: int, seconds: float) -> None:
-        """Count the seconds that a thread or a process has worked for a company and a user. Time on the event loop
-        is not included: `note` counts it.
+        """Count the seconds of work outside of the task of a request: on threads, in processes, and in units of
+        work on the event loop. `note` counts the time of the task.
         """
         self._of(company_id, user_id).seconds += seconds
 
