@@ -51,10 +51,13 @@ class LoopConnection:
             self.sqlite.set_progress_handler(None, 0)
             self._may_be_bounded = False  # last: if memory runs out before this line, the next work tries again
 
-    def begin(self, now: float) -> None:
-        """Begin a unit of work. `now` is the processor time that this thread has used so far."""
+    def begin(self, now: float, seconds: float | None = None) -> None:
+        """Begin a unit of work. It may take `seconds` of processor time, by default `MOMENT_SECONDS`. `now` is the
+        processor time that this thread has used so far.
+        """
         self.was_interrupted = False
-        self._until, self._stalled_at = now + MOMENT_SECONDS, time.monotonic() + STALL_SECONDS
+        self._until = now + (MOMENT_SECONDS if seconds is None else seconds)
+        self._stalled_at = time.monotonic() + STALL_SECONDS
 
     def end(self) -> None:
         self._until = self._stalled_at = math.inf

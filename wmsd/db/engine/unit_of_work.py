@@ -118,7 +118,7 @@ class CommitGroup:
                 raise TooLong
             spent = time.thread_time()
         if sqlite.in_transaction:
-            connection.begin(spent)
+            connection.begin(spent, GROUP_SECONDS)
             self._run_at_commit(sqlite, at_commit, now, ordered_now)
             if connection.was_interrupted:
                 raise TooLong
