@@ -13,7 +13,7 @@ import pytest
 from tests.db.test_unit_of_work import ADD, CODES, Refused, add_then_refuse
 from tests.support.steering import CountedIds, SteeredClock
 from wmsd.base.clock import OrderedClock
-from wmsd.db.engine import unit_of_work
+from wmsd.db.engine import connection_queue, unit_of_work
 from wmsd.db.engine.database import Database
 from wmsd.db.engine.loop_connection import STALL_SECONDS
 from wmsd.db.engine.sqlite import connect, sqlite3
@@ -50,15 +50,24 @@ class Writer:
 
 
 @pytest.fixture
-async def writer(tmp_path: Path) -> AsyncIterator[Writer]:
-    path = tmp_path / "1.db"
-    create_file(path, COMPANY)
-    workers = Workers()
-    database = Database(path, OrderedClock(SteeredClock()), CountedIds(), workers=workers)
-    await database.open()
-    yield Writer(database)
-    await database.close()
+async def writers(tmp_path: Path) -> AsyncIterator[list[Writer]]:
+    """Open three files that share their threads."""
+    workers, clock = Workers(), OrderedClock(SteeredClock())
+    several: list[Writer] = []
+    for number in (1, 2, 3):
+        path = tmp_path / f"{number}.db"
+        create_file(path, COMPANY)
+        several.append(Writer(Database(path, clock, CountedIds(), workers=workers)))
+        await several[-1].database.open()
+    yield several
+    for each in several:
+        await each.database.close()
     workers.close()
+
+
+@pytest.fixture
+def writer(writers: list[Writer]) -> Writer:
+    return writers[0]
 
 
 def takes_long(tx: Transaction) -> None:
@@ -191,6 +200,41 @@ async def test_many_writes_let_other_work_of_the_loop_through(
     await asyncio.gather(count(), *(writer.add(str(number)) for number in range(10)))
     assert len(set(turns)) > 5, "each group is short"
     assert len(writer.codes) == 10
+
+
+async def test_the_writers_of_all_files_share_each_turn(
+    writers: list[Writer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(unit_of_work, "GROUP_SECONDS", 0)
+    monkeypatch.setattr(connection_queue, "TURN_SECONDS", 1e-6)
+    turn, turns = 0, list[int]()
+
+    async def count() -> None:
+        nonlocal turn
+        while len(turns) < 30:
+            turn += 1
+            await asyncio.sleep(0)
+
+    def note(_: Transaction) -> None:
+        turns.append(turn)
+
+    several = [each.add(str(number), note) for number in range(10) for each in writers]
+    await asyncio.gather(count(), *several)
+    assert len(set(turns)) == 30
+    assert [len(each.codes) for each in writers] == [10] * 3
+
+
+async def test_results_are_delivered_before_the_next_group_runs(
+    writer: Writer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(unit_of_work, "GROUP_SECONDS", 0)
+    order: list[str] = []
+
+    async def add(code: str) -> None:
+        order.append(await writer.add(code, lambda tx: order.append(f"run {code}")))
+
+    await asyncio.gather(*map(add, "abc"))
+    assert order == ["run a", "a", "run b", "b", "run c", "c"]
 
 
 async def test_a_failed_commit_fails_every_write(writer: Writer, monkeypatch: pytest.MonkeyPatch) -> None:

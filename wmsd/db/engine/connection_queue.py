@@ -23,6 +23,7 @@ from wmsd.base.machine.thread_results import call_on_loop
 from wmsd.contract.context import Actor
 from wmsd.db.engine.loop_connection import LoopConnection
 from wmsd.db.engine.sqlite import aiosqlite, sqlite3
+from wmsd.db.engine.turn_budget import TurnBudget
 from wmsd.db.engine.work import (
     LOOK_SECONDS,
     GroupOnLoop,
@@ -41,6 +42,8 @@ LARGEST_READ_GROUP = 8
 delivered early.
 """
 LONG_SECONDS = 0.02
+TURN_SECONDS = 0.02
+"""In a turn of the event loop, no group of writes of any file starts this many seconds after the first one."""
 ROWS_AT_A_TIME: Final = 64
 """The chunk size of aiosqlite's cursors. It has no effect, because wmsd fetches no rows with these cursors."""
 
@@ -71,6 +74,8 @@ class ConnectionQueue:
         self.after_group: Callable[[list[Work]], None] | None = None
         self.quick: GroupOnLoop | None = None
         """If set, the event loop runs the groups that are quick."""
+        self.turn: TurnBudget | None = None
+        """If set, a group starts only while the present turn of the event loop has time for it."""
         self.when_idle: Callable[[], None] | None = None
         """A function that is called on the event loop when no work is left."""
         self.under_way: RunningRead | None = None
@@ -262,24 +267,39 @@ class ConnectionQueue:
     def _deliver(self, loop: asyncio.AbstractEventLoop, group: list[Work], is_last: bool) -> None:
         """Pass the results of a group to the waiting callers. This runs on the event loop.
 
-        If new work arrived after the last group, start the queue again for it.
+        If new work arrived after the last group, start the queue again for it. A thread starts with this work
+        before the results are delivered. The event loop delivers the results first.
         """
-        if is_last:
+        goes_on = is_last and bool(self._waiting)
+        if is_last and not goes_on:
             self._is_running = False
-            if self._waiting:
-                self._start_again(loop)
-            else:
-                self._idle.set()
+            self._idle.set()
+        elif goes_on and self.quick is None:
+            self._is_running = False
+            self._start_again(loop)
         if self.after_group is not None:
             self.after_group(group)
         for work in group:
             settle_work(work)
+        if goes_on and self.quick is not None:
+            self._start_in_turn(loop)
         if self.when_idle is not None and not self._is_running:
             self.when_idle()
+
+    def _start_in_turn(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Start to run groups again in the next turn of the event loop."""
+        self._group_began = time.monotonic()
+        try:
+            loop.call_soon(self._start_again, loop)
+        except MemoryError:
+            self._start_again(loop)
 
     def _start_again(self, loop: asyncio.AbstractEventLoop) -> None:
         """Start to run groups again. If memory or threads are short, report the error to all waiting callers."""
         try:
+            if self.turn is not None and not self.turn.has_time(loop, TURN_SECONDS):
+                loop.call_soon(self._start_again, loop)
+                return
             self._start(loop)
         except Exception as error:
             self._is_running = False

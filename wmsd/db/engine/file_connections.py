@@ -212,7 +212,7 @@ class FileConnections:
         writer.gathers = True
         writer.after_group = self._committed
         if not self._has_own_workers:
-            writer.quick = commits
+            writer.quick, writer.turn = commits, self._workers.write_turn
         writer.when_idle = self._inline_reader.go_on
         self._writer, self._log = writer, commits.log
         self._counted(1)

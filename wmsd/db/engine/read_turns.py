@@ -1,8 +1,9 @@
 """Decides whether a read waits for the next turn (iteration) of the event loop, or runs immediately."""
 
 import asyncio
-from time import perf_counter
 from typing import Final
+
+from wmsd.db.engine.turn_budget import TurnBudget
 
 LONG_SECONDS: Final = 0.01
 """Turns count as long if reads have waited more than this many seconds for the present turn. Reads wait less than
@@ -22,19 +23,12 @@ class ReadTurn:
 
     def __init__(self) -> None:
         self.is_long = False
-        self._is_begun = False
-        self._until = 0.0
+        self._at_once = TurnBudget()
 
     def note(self, seconds: float) -> None:
         """Record how many seconds reads have waited for the present turn."""
         self.is_long = seconds > LONG_SECONDS
 
     def has_time(self, loop: asyncio.AbstractEventLoop) -> bool:
-        now = perf_counter()
-        if not self._is_begun:
-            loop.call_soon(self._end)
-            self._is_begun, self._until = True, now + AT_ONCE_SECONDS
-        return now < self._until
-
-    def _end(self) -> None:
-        self._is_begun = False
+        """Return True if a read may run immediately in this turn."""
+        return self._at_once.has_time(loop, AT_ONCE_SECONDS)

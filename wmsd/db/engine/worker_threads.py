@@ -15,6 +15,7 @@ from typing import Any, Final, Protocol, TypeVar
 
 from wmsd.base.machine.thread_results import NO_MEMORY_SECONDS, settle_future
 from wmsd.db.engine.read_turns import ReadTurn
+from wmsd.db.engine.turn_budget import TurnBudget
 
 
 class Closing(Protocol):
@@ -193,11 +194,12 @@ class Workers:
     """The worker threads that many files share.
 
     Writes have separate threads, because commits wait for the disk and would delay reads. `turn` is shared by the
-    inline readers of all files.
+    inline readers of all files, and `write_turn` by their writers.
     """
 
     def __init__(self) -> None:
         self.turn = ReadTurn()
+        self.write_turn = TurnBudget()
         self.writers = WorkerThreads("wmsd-writer")
         self.readers = WorkerThreads("wmsd-reader")
 
