@@ -13,11 +13,11 @@ import pytest
 from tests.support.open_files import open_files
 from tests.support.steering import CountedIds, SteeredClock
 from wmsd.base.clock import OrderedClock
-from wmsd.db.engine import inline_reader, read_turns
+from wmsd.db.engine import inline_reader, loop_turns
 from wmsd.db.engine.database import Database
 from wmsd.db.engine.inline_reader import CROWD
 from wmsd.db.engine.loop_connection import MOMENT_SECONDS, STALL_SECONDS
-from wmsd.db.engine.read_turns import AT_ONCE_SECONDS, LONG_SECONDS
+from wmsd.db.engine.loop_turns import AT_ONCE_SECONDS, LONG_SECONDS
 from wmsd.db.engine.sqlite import connect, sqlite3
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.engine.worker_threads import Workers
@@ -77,7 +77,7 @@ async def test_while_turns_are_long_a_quick_read_is_done_at_once(database: Datab
 async def test_whoever_reads_again_and_again_lets_others_through(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(read_turns, "LONG_SECONDS", -1.0)
+    monkeypatch.setattr(loop_turns, "LONG_SECONDS", -1.0)
     await database.read(lambda tx: count_and_thread(10, tx))
     turns: list[str] = []
     asyncio.get_running_loop().call_soon(turns.append, "next")
@@ -154,7 +154,7 @@ async def test_a_cancelled_reader_disturbs_nobody(database: Database) -> None:
 @pytest.fixture
 def none_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make every read wait for the next turn, also on a busy machine."""
-    monkeypatch.setattr(read_turns, "AT_ONCE_SECONDS", -1.0)
+    monkeypatch.setattr(loop_turns, "AT_ONCE_SECONDS", -1.0)
 
 
 @pytest.mark.usefixtures("none_at_once")

@@ -23,7 +23,7 @@ from wmsd.base.machine.thread_results import call_on_loop
 from wmsd.contract.context import Actor
 from wmsd.db.engine.loop_connection import LoopConnection
 from wmsd.db.engine.sqlite import aiosqlite, sqlite3
-from wmsd.db.engine.turn_budget import TurnBudget
+from wmsd.db.engine.loop_turns import TurnBudget
 from wmsd.db.engine.work import (
     LOOK_SECONDS,
     GroupOnLoop,

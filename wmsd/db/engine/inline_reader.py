@@ -24,7 +24,7 @@ from wmsd.contract.context import Actor
 from wmsd.db.engine.connection_queue import ConnectionQueue
 from wmsd.db.engine.failures import is_delay
 from wmsd.db.engine.loop_connection import STALL_SECONDS, LoopConnection
-from wmsd.db.engine.read_turns import ReadTurn
+from wmsd.db.engine.loop_turns import ReadTurn
 from wmsd.db.engine.replaced_files import Standing
 from wmsd.db.engine.sqlite import connect, sqlite3
 from wmsd.db.engine.thread_readers import ThreadReaders

@@ -14,8 +14,7 @@ from queue import SimpleQueue
 from typing import Any, Final, Protocol, TypeVar
 
 from wmsd.base.machine.thread_results import NO_MEMORY_SECONDS, settle_future
-from wmsd.db.engine.read_turns import ReadTurn
-from wmsd.db.engine.turn_budget import TurnBudget
+from wmsd.db.engine.loop_turns import ReadTurn, TurnBudget
 
 
 class Closing(Protocol):

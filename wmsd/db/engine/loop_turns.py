@@ -1,15 +1,37 @@
-"""Decides whether a read waits for the next turn (iteration) of the event loop, or runs immediately."""
+"""Decides what work may begin in the present turn (iteration) of the event loop, and what waits for the next."""
 
 import asyncio
+from time import perf_counter
 from typing import Final
-
-from wmsd.db.engine.turn_budget import TurnBudget
 
 LONG_SECONDS: Final = 0.01
 """Turns count as long if reads have waited more than this many seconds for the present turn. Reads wait less than
 this even if 32 clients request lists at the same time.
 """
 AT_ONCE_SECONDS: Final = 0.002
+
+
+class TurnBudget:
+    """The time for work of one kind in each turn of the event loop.
+
+    All files share this object. So the work of many files together does not make a turn much longer than the work
+    of one file, and other tasks get their turn.
+    """
+
+    def __init__(self) -> None:
+        self._is_begun = False
+        self._until = 0.0
+
+    def has_time(self, loop: asyncio.AbstractEventLoop, seconds: float) -> bool:
+        """Return True if work may begin now: at most `seconds` have passed since the first call in this turn."""
+        now = perf_counter()
+        if not self._is_begun:
+            loop.call_soon(self._end)
+            self._is_begun, self._until = True, now + seconds
+        return now < self._until
+
+    def _end(self) -> None:
+        self._is_begun = False
 
 
 class ReadTurn:
