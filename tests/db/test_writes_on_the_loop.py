@@ -1,8 +1,10 @@
 """Tests of writes that may be repeated: the event loop runs them if they are quick, and a thread commits them."""
 
 import asyncio
+import gc
 import threading
 import time
+import weakref
 from collections.abc import AsyncIterator, Callable
 from contextlib import closing, suppress
 from pathlib import Path
@@ -278,3 +280,14 @@ async def test_work_is_done_before_the_file_is_closed(writer: Writer) -> None:
     await writer.database.close()
     assert len(await asyncio.gather(*several)) == 10
     assert len(writer.codes) == 10
+
+
+async def test_a_closed_file_leaves_no_connection_in_memory(writer: Writer) -> None:
+    await writer.add("a")
+    await writer.database.read(lambda tx: tx.rows(CODES))
+    assert writer.database._writer is not None
+    connection = weakref.ref(writer.database._writer.connection)
+    assert connection() is not None
+    await writer.database.close()
+    gc.collect()
+    assert connection() is None

@@ -22,8 +22,8 @@ from typing import Any, Final, TypeVar
 from wmsd.base.machine.thread_results import call_on_loop
 from wmsd.contract.context import Actor
 from wmsd.db.engine.loop_connection import LoopConnection
-from wmsd.db.engine.sqlite import aiosqlite, sqlite3
 from wmsd.db.engine.loop_turns import TurnBudget
+from wmsd.db.engine.sqlite import aiosqlite, sqlite3
 from wmsd.db.engine.work import (
     LOOK_SECONDS,
     GroupOnLoop,
@@ -334,6 +334,6 @@ class ConnectionQueue:
             await self._owner.close()
             return
         try:
-            await self._workers.run(self._connection.sqlite.close)
+            await self._workers.run(self._connection.close)
         except RuntimeError:  # no thread can start
-            self._connection.sqlite.close()
+            self._connection.close()

@@ -309,7 +309,7 @@ class InlineReader:
             self._patience = None
         self._hand_all_over()
         self._waits = 0
-        connection, self._connection = self._connection, None
+        connection, self._connection, self._turn_connection = self._connection, None, None
         if connection is not None:
             self._counted(-1)
-            await self._threads.run(connection.sqlite.close)
+            await self._threads.run(connection.close)

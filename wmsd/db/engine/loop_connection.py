@@ -51,6 +51,17 @@ class LoopConnection:
             self.sqlite.set_progress_handler(None, 0)
             self._may_be_bounded = False  # last: if memory runs out before this line, the next work tries again
 
+    def close(self) -> None:
+        """Close the connection.
+
+        The driver hides its reference to this object from the garbage collector. Without `unbound`, both would
+        stay in memory forever.
+        """
+        try:
+            self.unbound()
+        finally:
+            self.sqlite.close()
+
     def begin(self, now: float, seconds: float | None = None) -> None:
         """Begin a unit of work. It may take `seconds` of processor time, by default `MOMENT_SECONDS`. `now` is the
         processor time that this thread has used so far.
