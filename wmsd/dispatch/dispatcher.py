@@ -376,11 +376,11 @@ def _charged(call: Call, work: Callable[[], Result]) -> Result:
     work on the event loop run outside of any task.
     """
     try:
-        if asyncio.current_task() is not None:
-            return work()
-        now = time.perf_counter
+        is_measured, now = asyncio.current_task() is not None, time.perf_counter
     except RuntimeError:  # a thread, which may be interrupted by other threads
-        now = time.thread_time
+        is_measured, now = False, time.thread_time
+    if is_measured:
+        return work()
     began = now()
     try:
         return work()
