@@ -148,11 +148,10 @@ async def test_an_opening_that_nobody_waits_for_leaves_no_connection(path: Path,
     opening = asyncio.ensure_future(ConnectionQueue.open(workers, slow, run_group))
     await asyncio.sleep(0.01)
     opening.cancel()
+    await asyncio.sleep(0.01)
+    may_go_on.set()
     with pytest.raises(asyncio.CancelledError):
         await opening
-    may_go_on.set()
-    await workers.run(lambda: None)
-    await asyncio.sleep(0.05)
     with pytest.raises(sqlite3.ProgrammingError, match="closed"):
         made[0].execute("SELECT 1")
 

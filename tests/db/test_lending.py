@@ -9,13 +9,15 @@ import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.support.forked import ROOT
 from tests.support.world import World
 from wmsd.db import migrations
-from wmsd.db.engine.failures import StorageError
+from wmsd.db.engine import file_connections
+from wmsd.db.engine.failures import FileMoved, StorageError
 from wmsd.db.engine.sqlite import connect, sqlite3
 from wmsd.db.engine.transaction import Transaction
 from wmsd.db.files.company_files import CompanyFiles
@@ -218,6 +220,45 @@ async def test_each_borrower_is_told_when_it_has_the_file(world: World) -> None:
     await files.close()
 
 
+async def test_an_opening_that_nobody_waits_for_is_over_before_its_file_is_lent(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A client disconnects while a connection for its search is being opened."""
+    files = files_alone(world)
+    path, file = files.path(world.company), files.file(world.company)
+    await (await world.database()).close()
+    database = await files.get(world.company)
+    is_opening, may_open = threading.Event(), threading.Event()
+
+    def slow(*arguments: Any, **named: Any) -> sqlite3.Connection:
+        connection = connect(*arguments, **named)
+        is_opening.set()
+        may_open.wait()
+        return connection
+
+    with monkeypatch.context() as patch:
+        patch.setattr(file_connections, "connect", slow)
+        searching = asyncio.ensure_future(database.search(lambda tx: tx.value("SELECT 1")))
+        await asyncio.to_thread(is_opening.wait)
+    for _ in range(3):  # as a client that disconnects, and a server that stops
+        searching.cancel()
+        await asyncio.sleep(0)
+
+    async def lend_and_use() -> None:
+        await file.lend()
+        await files.get(world.company)
+
+    lending = asyncio.ensure_future(lend_and_use())
+    await asyncio.wait([lending], timeout=0.2)
+    may_open.set()
+    with pytest.raises(asyncio.CancelledError):
+        await searching
+    await lending
+    assert await seen_by_another_process(path) == "open"
+    await file.take_back()
+    await files.close()
+
+
 async def test_a_look_at_every_file_is_over_before_one_is_lent(world: World) -> None:
     files = files_alone(world)
     path, looks = files.path(world.company), threading.Event()
@@ -267,6 +308,32 @@ async def test_a_look_at_every_file_waits_until_one_is_lent(world: World) -> Non
     await database.write(lambda tx: tx.execute("UPDATE articles SET name = name"))
     may_leave.set()
     assert await looking
+    assert await seen_by_another_process(path) == "open"
+    await file.take_back()
+    await files.close()
+
+
+async def test_who_holds_a_database_that_is_not_used_any_more_keeps_no_borrower_out(world: World) -> None:
+    """After another process has written a closed file, it gets a new `Database`.
+
+    The former one may not open the file again, because lending would not know of its connections.
+    """
+    files = files_alone(world)
+    path, file = files.path(world.company), files.file(world.company)
+    await (await world.database()).close()
+    former = await files.get(world.company)
+    await former.close()
+    await file.lend()
+    with closing(connect(path)) as borrowed:
+        borrowed.execute(
+            "INSERT INTO clients (code, name, active, created_at, updated_at) VALUES ('B', '', 1, '', '')"
+        )
+    await file.take_back()
+    assert await files.get(world.company) is not former
+    with pytest.raises(FileMoved):
+        await former.search(lambda tx: tx.value("SELECT 1"))
+    await file.lend()
+    await files.get(world.company)
     assert await seen_by_another_process(path) == "open"
     await file.take_back()
     await files.close()

@@ -283,9 +283,10 @@ class FileConnections:
             self._workers.close()
 
     async def retire(self) -> None:
-        """Close the connections permanently, because another file replaces this one.
+        """Close the connections permanently, because another object will open the file.
 
-        Later calls raise FileMoved.
+        Later calls raise FileMoved. Otherwise a caller that still has this object would open connections that
+        `share` of the other object does not close.
         """
         self._is_retired = True
         await self.close()

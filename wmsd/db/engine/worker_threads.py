@@ -9,9 +9,10 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from queue import SimpleQueue
-from typing import Any, Final, Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from wmsd.base.machine.thread_results import NO_MEMORY_SECONDS, settle_future
 from wmsd.db.engine.loop_turns import ReadTurn, TurnBudget
@@ -169,18 +170,19 @@ class WorkerThreads:
     async def open(self, connect: Callable[[], Opened]) -> Opened:
         """Open a connection on a worker, and return it.
 
-        If the caller was cancelled meanwhile, close the connection.
+        If the caller is cancelled, first wait for the opening to finish, and close the connection. Otherwise the
+        caller would release its locks while a connection to its file is still open.
         """
         opening = asyncio.ensure_future(self.run(connect))
         try:
             return await asyncio.shield(opening)
         except asyncio.CancelledError:
-            opening.add_done_callback(self._close_unwanted)
+            await _finish(asyncio.ensure_future(self._close_opened(opening)))
             raise
 
-    def _close_unwanted(self, opening: "asyncio.Future[Any]") -> None:
-        if not opening.cancelled() and opening.exception() is None:
-            self.post(opening.result().close)
+    async def _close_opened(self, opening: "asyncio.Future[Opened]") -> None:
+        with suppress(Exception):  # the caller does not wait for the connection, so it needs no error either
+            await self.run((await opening).close)
 
     def close(self) -> None:
         """Stop the threads when their tasks are done. A later task starts new threads."""
@@ -209,6 +211,13 @@ class Workers:
     def close(self) -> None:
         self.writers.close()
         self.readers.close()
+
+
+async def _finish(task: "asyncio.Future[None]") -> None:
+    """Wait until the task is done, even if the caller is cancelled again."""
+    while not task.done():
+        with suppress(asyncio.CancelledError):
+            await asyncio.wait([task])
 
 
 def _run_with_retries(task: Task) -> None:

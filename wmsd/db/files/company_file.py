@@ -125,7 +125,7 @@ class CompanyFile:
         """Return the company's database. Raise Problem (503) if the file cannot be used."""
         database = self.database
         if database is not None and not database.is_open and database.standing.was_changed:
-            self.database = None
+            self.database, self._leaving = None, asyncio.ensure_future(database.retire())
             self._is_ready = False
             self._written_elsewhere(self._company_id)
         if not await self.can_be_used(stays_open=True):
@@ -336,7 +336,7 @@ class CompanyFile:
         except (sqlite3.Error, OSError) as error:
             LOG.error("company %d: the content of its file could not be saved: %s", self._company_id, error)
         finally:
-            await database.close()
+            await database.retire()
 
     async def _keep(self, database: Database) -> None:
         copy = copy_at(self.path, self._clock.now())
