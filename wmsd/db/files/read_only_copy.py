@@ -18,7 +18,7 @@ from wmsd.db.engine.failures import StorageError
 from wmsd.db.engine.file_owner import FIND, Owner, check_owner
 from wmsd.db.engine.high_water_mark import HighWaterMark, read_mark
 from wmsd.db.engine.raw_files import first_bytes, is_in_use
-from wmsd.db.engine.sqlite import connect_as_it_is, file_bytes, log_bytes, sqlite3
+from wmsd.db.engine.sqlite import connect, connect_as_it_is, file_bytes, log_bytes, sqlite3
 from wmsd.db.engine.transaction import Transaction, lone_transaction
 from wmsd.db.engine.write_ahead_log import check_log
 from wmsd.db.files.integrity import UNREADABLE, as_far_as_possible, opened_to_examine
@@ -144,8 +144,13 @@ def _copied(path: Path, opened: ExitStack) -> Path:
         raise StorageError(
             f"{path} cannot be read, or cannot be copied to {scratch}: {reason_of(error)}."
         ) from None
-    check_log(path, scratch / file.name)
-    return scratch / file.name
+    copy = scratch / file.name
+    check_log(path, copy)
+    # Closing copies the log into the file. The log of the copy must not be checked as well: its inode is new, and
+    # may be that of a deleted log whose name it contains.
+    with suppress(sqlite3.Error):
+        connect(copy).close()
+    return copy
 
 
 def _is_used(path: Path) -> bool:
