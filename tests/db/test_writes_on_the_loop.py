@@ -72,6 +72,10 @@ def writer(writers: list[Writer]) -> Writer:
     return writers[0]
 
 
+def raises(error: BaseException) -> None:
+    raise error
+
+
 def takes_long(tx: Transaction) -> None:
     tx.value(COUNT)
 
@@ -266,6 +270,28 @@ async def test_without_a_thread_to_commit_nothing_is_written_and_all_are_told(
     assert [type(each) for each in found] == [RuntimeError] * 2
     await writer.add("after")
     assert writer.codes == ["after"]
+
+
+async def test_an_error_after_a_commit_stops_no_later_write(writer: Writer) -> None:
+    """Writes wait while a group is committed, and what follows the commit fails."""
+    errors = [MemoryError()]
+    writer.database.after_commit = lambda: raises(errors.pop()) if errors else None
+    first = writer.add("first")
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    later = [writer.add("second"), writer.add("third")]
+    async with asyncio.timeout(SOON):
+        assert await asyncio.gather(first, *later) == ["first", "second", "third"]
+    assert not errors
+    assert writer.codes == ["first", "second", "third"]
+
+
+async def test_whatever_a_unit_raises_is_its_own(writer: Writer) -> None:
+    async with asyncio.timeout(SOON):
+        with pytest.raises(KeyboardInterrupt):
+            await writer.add("a", lambda tx: raises(KeyboardInterrupt()))
+        assert await writer.add("b") == "b"
+    assert writer.codes == ["b"]
 
 
 async def test_reads_see_each_write_that_was_answered_before(writer: Writer) -> None:

@@ -17,6 +17,8 @@ from wmsd.base.problems import Problem
 from wmsd.db.engine.transaction import Transaction
 from wmsd.dispatch.call import Loaded
 from wmsd.dispatch.large_bodies import MEBIBYTE
+from wmsd.warehouse.counts import actions as counts
+from wmsd.warehouse.counts.count_entries import Entries
 
 LIST, PLATFORM = "/api/v2/stock", "/api/user"
 OTHERS = UNKNOWN
@@ -332,3 +334,21 @@ async def test_large_bodies_of_two_companies_are_read_at_once(world: World) -> N
         create(world, Noting({"code": "A", "name": "Alpha"}, both), True, company) for company in ("1", other)
     ]
     assert await asyncio.gather(*creations) == [201, 201]
+
+
+@pytest.mark.parametrize("searched", [None, "Article"])
+async def test_a_write_that_may_search_does_not_run_on_the_event_loop(
+    stocked: World, searched: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLite cannot interrupt a full-text query for a time limit."""
+    list_stock, threads = counts._list_of_stock, set[int]()
+
+    def noted(tx: Transaction, warehouse_id: int, article_search: str | None) -> Entries:
+        threads.add(threading.get_ident())
+        return list_stock(tx, warehouse_id, article_search)
+
+    monkeypatch.setattr(counts, "_list_of_stock", noted)
+    sent = {"warehouse_id": 1, "article_search": searched}
+    answer = await stocked.send("POST", "/api/v2/counts", sent)
+    assert (answer.status, len(answer.body["lines"])) == (201, 5)
+    assert len(threads - {threading.get_ident()}) == len(threads) == 1

@@ -72,6 +72,7 @@ class Operation:
     about_token: bool
     audited: str | None
     history: str | None
+    is_search: bool
     read_only: frozenset[str]
 
 
@@ -102,6 +103,7 @@ def operation(
     about_token: bool = False,
     audited: str | None = None,
     history: str | None = None,
+    is_search: bool = False,
 ) -> Callable[[Callable[..., Any]], Operation]:
     """Declare the decorated function as an operation.
 
@@ -145,6 +147,8 @@ def operation(
       programs are recorded as events.
     - `history`: the table whose ids are the positions in a list of events. A cursor of an earlier epoch is
       refused.
+    - `is_search`: a write that queries a full-text index. Such a query can only be interrupted from another
+      thread, so the write never runs on the event loop.
     """
     assert tag in TAGS, tag
     assert ability is None or ability in ABILITIES, ability
@@ -192,6 +196,7 @@ def operation(
             about_token=about_token,
             audited=audited,
             history=history,
+            is_search=is_search,
             read_only=_read_only(body, returns),
         )
 

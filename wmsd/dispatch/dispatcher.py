@@ -249,7 +249,7 @@ class Dispatcher:
             lambda tx: _charged(call, lambda: idempotency.once(tx, key, write)),
             actor,
             may_use_reserve=growth == "frees",
-            may_repeat=database is not self._platform and not (loaded and loaded.is_large),
+            may_repeat=not (database is self._platform or operation.is_search or (loaded and loaded.is_large)),
         )
         if noted is None:
             return begun

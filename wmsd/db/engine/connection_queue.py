@@ -155,18 +155,18 @@ class ConnectionQueue:
         self._waiting.append(work)
         if self._is_running:
             return
-        if self.gathers:
-            loop = work.future.get_loop()
-            loop.call_soon(self._start_again, loop)
-            self._group_began = time.monotonic()
-            self._is_running = True
-            self._idle.clear()
-        else:
-            try:
-                self._start(work.future.get_loop())
-            except BaseException:
-                self._waiting.pop()
-                raise
+        loop = work.future.get_loop()
+        try:
+            if self.gathers:
+                self._group_began = time.monotonic()
+                loop.call_soon(self._start_again, loop)
+                self._is_running = True
+                self._idle.clear()
+            else:
+                self._start(loop)
+        except BaseException:
+            self._waiting.pop()
+            raise
 
     def _start(self, loop: asyncio.AbstractEventLoop) -> None:
         """Run the next group on the event loop if it is quick. Otherwise run the waiting groups on a worker.
@@ -209,6 +209,7 @@ class ConnectionQueue:
     def _commit(self, loop: asyncio.AbstractEventLoop, quick: GroupOnLoop, group: list[Work]) -> None:
         """Commit a group that has run on the event loop. This runs on a worker thread."""
         try:
+            self._connection.unbound()
             quick.commit(self._connection.sqlite)
         except BaseException as error:  # the waiting caller must always get an answer; here it is the error
             fail_group(group, error)
@@ -277,14 +278,16 @@ class ConnectionQueue:
         elif goes_on and self.quick is None:
             self._is_running = False
             self._start_again(loop)
-        if self.after_group is not None:
-            self.after_group(group)
-        for work in group:
-            settle_work(work)
-        if goes_on and self.quick is not None:
-            self._start_in_turn(loop)
-        if self.when_idle is not None and not self._is_running:
-            self.when_idle()
+        try:
+            if self.after_group is not None:
+                self.after_group(group)
+        finally:
+            for work in group:
+                settle_work(work)
+            if goes_on and self.quick is not None:
+                self._start_in_turn(loop)
+            if self.when_idle is not None and not self._is_running:
+                self.when_idle()
 
     def _start_in_turn(self, loop: asyncio.AbstractEventLoop) -> None:
         """Start to run groups again in the next turn of the event loop."""

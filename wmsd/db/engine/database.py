@@ -67,9 +67,9 @@ class Database(FileConnections):
         If the action raises an error, roll back its changes and raise the error. If `is_quiet` is True,
         `after_commit` need not be called for this write.
 
-        If `may_repeat` is True, the action must have no effect except its changes of the file and its result. The
-        event loop then runs the action. If it takes too long, its changes are rolled back, and a thread runs it
-        from the beginning.
+        If `may_repeat` is True, the action must have no effect except its changes of the file and its result, and
+        must raise the errors of SQLite. The event loop then runs the action. If it takes too long, its changes are
+        rolled back, and a thread runs it from the beginning.
         """
         self.last_used, actor = self._clock.monotonic(), actor or self._who
         write_first = partial(self._write_first, action, actor, is_quiet, may_repeat)

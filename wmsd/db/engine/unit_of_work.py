@@ -236,7 +236,7 @@ def _run_alone(connection: sqlite3.Connection, tx: Transaction, work: Work) -> N
 def _run_alone_on_loop(connection: sqlite3.Connection, tx: Transaction, work: Work) -> None:
     try:
         _run_alone(connection, tx, work)
-    except Exception as error:
+    except BaseException as error:
         roll_back(connection)
         work.error = error
 

@@ -66,6 +66,7 @@ BOOKED: Final = ("count.status_changed", "count.updated", "stock.updated", "stoc
     events=("count.created", "count.status_changed"),
     codes=REFUSALS,
     references=sent_references,
+    is_search=True,
 )
 def create_count(tx: Transaction, body: NewCount) -> Record:
     """Create a count.
