@@ -16,8 +16,8 @@ from benchmarks.processes import Failed
 from benchmarks.size import sized
 
 ROUNDS: Final = sized(5, 1)
-ROUND_SECONDS: Final = sized(2.0, 0.3)
-WARM_UP_SECONDS: Final = sized(1.0, 0.2)
+ROUND_SECONDS: Final = sized(2.0, 0.1)
+WARM_UP_SECONDS: Final = sized(1.0, 0.05)
 LONGEST_ROUND_SECONDS: Final = 16.0
 RATE: Final = re.compile(r"Requests/sec:\s+([0-9.]+)")
 COUNT: Final = re.compile(r"([0-9]+) requests in ")
