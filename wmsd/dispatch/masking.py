@@ -69,6 +69,8 @@ GRAPHQL_VALUE: Final = re.compile(
 )
 """The parts of graphql-core's error messages that may quote values of the request."""
 GRAPHQL_NAME: Final = re.compile(r"\b(\w++)[\s,]*+:")
+LENIENT: Final = json.JSONDecoder(strict=False)
+"""A decoder that accepts control characters in strings."""
 QUOTED: Final = tuple(f'{name}"' for name in (*ENDS, *NAMES, *ADDRESSES))
 DOCUMENT: Final = "query"
 VARIABLES: Final = "variables"
@@ -154,7 +156,8 @@ def _replaced(sent: str, replacement_of: Callable[[str], Replacement | None]) ->
     for found in JSON_TEXT.finditer(sent):
         if found.start() < end or not found[2]:
             continue
-        if replacement := replacement_of(_read(f'"{found[1]}"')):
+        name = _read(f'"{found[1]}"') if "\\" in found[1] else found[1]
+        if replacement := replacement_of(name):
             value_end = _end_of_value(sent, found.end())
             shown += sent[end : found.end()], replacement(sent[found.end() : value_end])
             end = value_end
@@ -200,7 +203,7 @@ def _read(token: str) -> str:
     for cut in range(8):  # an escape sequence has at most six characters, and it may be cut off
         whole = token if cut == 0 else f'{token[: len(token) - cut + 1]}"'
         try:
-            return str(json.loads(whole, strict=False))
+            return str(LENIENT.decode(whole))
         except ValueError:
             continue
     return MASK
@@ -242,7 +245,7 @@ def graphql_answer(beginning: str) -> str:
     """Return the start of a GraphQL response. Its error messages may quote values from the GraphQL document; these
     values are masked.
     """
-    shown = _replaced(beginning, {"message": _message}.get)
+    shown = _replaced(beginning, {"message": _message}.get) if '"message"' in beginning else beginning
     return ADDRESS_TEXT.sub(lambda found: _address(found[0]), shown)  # a GraphQL field may have any name
 
 
