@@ -212,23 +212,31 @@ class Projection:
     objects: int = 0
 
     def of(self, shape: Shape, record: Json) -> Json:
-        self.objects += 1
+        return self.all_of(shape, [record])[0]
+
+    def all_of(self, shape: Shape, records: Sequence[Json]) -> list[Json]:
+        """Return an object of the answer for each record. Raise Failed if the answer would be too large."""
+        self.objects += len(records)
         if self.objects > MOST_OBJECTS:
             raise too_much()
-        shown = {key: record[name] for key, name in shape.names.items()}
+        names = list(shape.names.items())
+        all_shown = [{key: record[name] for key, name in names} for record in records]
         for key in shape.ids:
-            if shown[key] is not None:
-                shown[key] = str(shown[key])
+            for shown in all_shown:
+                if shown[key] is not None:
+                    shown[key] = str(shown[key])
         for part in shape.parts:
-            value = shown[part.key]
-            if value is not None:
-                shown[part.key] = (
-                    [self.of(part.shape, each) for each in value] if part.is_list else self.of(part.shape, value)
-                )
+            key, inner_of = part.key, self.all_of if part.is_list else self.of
+            for shown in all_shown:
+                if shown[key] is not None:
+                    shown[key] = inner_of(part.shape, shown[key])
         for link in shape.links:
-            self._note(link, shown)
-        shown.update(shape.constants)
-        return shown
+            for shown in all_shown:
+                self._note(link, shown)
+        if shape.constants:
+            for shown in all_shown:
+                shown.update(shape.constants)
+        return all_shown
 
     def _note(self, link: Link, shown: Json) -> None:
         referred = shown[link.key]
