@@ -15,7 +15,7 @@ from tests.support.backups import (
     restore,
     sql,
 )
-from tests.support.command import Home, first_day
+from tests.support.command import Home, at_a_terminal, first_day
 from tests.support.mailbox import ALLOWED, open_mailbox
 
 
@@ -41,6 +41,18 @@ def test_one_company_while_the_server_works(installation: Home, saved: Path) -> 
         assert sql(kept, "SELECT code FROM articles ORDER BY id") == [("KEPT",), ("LOST",)]
         assert "the file of company 1 was restored" in server.log
     assert is_right(installation)
+
+
+def test_what_would_be_lost_is_counted_while_the_server_uses_the_file(installation: Home, saved: Path) -> None:
+    with installation.serving(env=UNLIMITED) as server:
+        add_article(server, "LATER")
+        assert articles(server) == ["KEPT", "LOST", "LATER"]
+        for answer, code, left in (("n", 1, ["KEPT", "LOST", "LATER"]), ("y", 0, ["KEPT"])):
+            asked = ("backup", "restore", saved, "--company", "ACME")
+            done = at_a_terminal(installation, *asked, answers=[answer])
+            said = " ".join(done.err.split())
+            assert (done.code, "at least 2 events of ACME" in said) == (code, True), said
+            assert articles(server) == left
 
 
 def test_one_company_without_a_server(installation: Home, saved: Path) -> None:

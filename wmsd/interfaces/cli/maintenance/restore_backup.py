@@ -2,16 +2,18 @@
 
 import shlex
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
 import click
 
-from wmsd.data_folder.folder import new_place
+from wmsd.data_folder.folder import DataFolder, new_place
 from wmsd.data_folder.lending import beside_a_server
 from wmsd.data_folder.names import PLATFORM_FILE
 from wmsd.data_folder.new_epoch import Missing
 from wmsd.data_folder.numbers import read_numbers
+from wmsd.db.engine.failures import StorageError
 from wmsd.interfaces.cli.kit.command_line import CommandLine, json_option, note, say, with_installation
 from wmsd.interfaces.cli.kit.operations import at_the_command_line
 from wmsd.interfaces.cli.kit.progress_bar import progress_bar
@@ -140,7 +142,7 @@ def _company(command_line: CommandLine, work: Restore, code: str, asks: bool) ->
             loan.borrow(command_line.folder.platform_file)
         file = work.company_file(code)
         if asks and (command_line.folder.path / file.path).exists():
-            confirm(question(work, command_line.folder.path, file))
+            confirm(_company_question(work, command_line.folder, file, is_served=loan is not None))
         with progress_bar("Restoring") as work.tell, work.company_unpacked(file) as unpacked:
             missing = put_company_file(
                 command_line.folder,
@@ -157,6 +159,21 @@ def _company(command_line: CommandLine, work: Restore, code: str, asks: bool) ->
         "missing_events": _missing(lost, [file], replaced),
         "replaced": str(replaced) if replaced else None,
     }
+
+
+def _company_question(work: Restore, folder: DataFolder, file: BackedUpFile, is_served: bool) -> str:
+    """Return the question before the restore of one company.
+
+    If a server is running, borrow the company's file from it to count the events in the file. The file is given
+    back before the question, because a server does not replace a file that is lent.
+    """
+    if not is_served:
+        return question(work, folder.path, file)
+    with beside_a_server(folder) as loan:
+        if loan is not None:
+            with suppress(StorageError):  # the question then leaves out the number
+                loan.borrow(folder.path / file.path)
+        return question(work, folder.path, file)
 
 
 def _missing(found: Mapping[str, Missing], files: Iterable[BackedUpFile], replaced: Path | None) -> int | None:
