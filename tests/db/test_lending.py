@@ -337,3 +337,35 @@ async def test_who_holds_a_database_that_is_not_used_any_more_keeps_no_borrower_
     assert await seen_by_another_process(path) == "open"
     await file.take_back()
     await files.close()
+
+
+async def test_who_waits_for_a_free_connection_gets_the_database_that_is_used_now(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A command writes a closed file while a request waits until the limits allow to open it."""
+    files = files_alone(world)
+    path, file = files.path(world.company), files.file(world.company)
+    await (await world.database()).close()
+    former = await files.get(world.company)
+    await former.close()
+    is_free, wait = asyncio.Event(), files.open._await_connection
+
+    async def wait_longer() -> None:
+        await is_free.wait()
+        await wait()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(files.open, "_await_connection", wait_longer)
+        waiting = asyncio.ensure_future(files.get(world.company))
+        await asyncio.sleep(0.01)
+    await file.lend()
+    with closing(connect(path)) as borrowed:
+        borrowed.execute(
+            "INSERT INTO clients (code, name, active, created_at, updated_at) VALUES ('B', '', 1, '', '')"
+        )
+    await file.take_back()
+    database = await files.get(world.company)
+    is_free.set()
+    assert await waiting is database
+    assert database is not former
+    await files.close()

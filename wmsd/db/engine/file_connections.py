@@ -105,7 +105,8 @@ class FileConnections:
         )
         self._sharing = asyncio.Lock()
         self._pins = Snapshots(self._workers.readers)
-        self._is_retired = False
+        self.is_retired = False
+        """True if the connections were closed permanently."""
         self.last_used = 0.0
         self.writes = Writes()
         self._state = next(STATES)
@@ -163,7 +164,7 @@ class FileConnections:
         Return True if the connection must keep other processes from opening the file. Raise FileMoved if this
         object was closed permanently (see `retire`).
         """
-        if self._is_retired:
+        if self.is_retired:
             raise FileMoved(self.path)
         alone = self._alone and not self._is_shared
         if not self.is_open:
@@ -288,7 +289,7 @@ class FileConnections:
         Later calls raise FileMoved. Otherwise a caller that still has this object would open connections that
         `share` of the other object does not close.
         """
-        self._is_retired = True
+        self.is_retired = True
         await self.close()
 
     async def keep(self, path: Path) -> bool:

@@ -16,7 +16,7 @@ from wmsd.base.ids import Ids
 from wmsd.base.machine.memory import give_memory_back
 from wmsd.base.repeated_failures import FLAPPING_SECONDS, RepeatedFailures
 from wmsd.db.engine.database import Database, MakeRoom
-from wmsd.db.engine.failures import StorageError, is_damage
+from wmsd.db.engine.failures import FileMoved, StorageError, is_damage
 from wmsd.db.engine.file_owner import Owner, WrongOwner, give_away
 from wmsd.db.engine.high_water_mark import HighWaterMark
 from wmsd.db.engine.last_writes import Moments, Writes
@@ -156,9 +156,15 @@ class CompanyFiles:
 
     async def get(self, company_id: int) -> Database:
         """Return the company's database. Raise Problem (503) if its file cannot be used."""
-        database = await self.file(company_id).use()
-        await self.open.use(database)
-        return database
+        while True:
+            database = await self.file(company_id).use()
+            try:
+                await self.open.use(database)
+            except FileMoved:
+                if not database.is_retired:
+                    raise
+            else:
+                return database
 
     def is_open(self, company_id: int) -> bool:
         """Return True if the company's file is open."""
