@@ -21,6 +21,8 @@ def close_dialog(page: Page) -> None:
     """
     press(page, "Escape")
     expect(page.get_by_role("dialog")).to_be_hidden()
+    page.wait_for_function("!document.getElementById('keys').contains(document.activeElement)")
+    page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
 def test_g_and_a_letter_goes_to_a_place(page: Page) -> None:
