@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tests.db.test_unit_of_work import ADD
 from tests.support.forked import ROOT
 from tests.support.world import World
 from wmsd.db import migrations
@@ -20,6 +21,7 @@ from wmsd.db.engine import file_connections
 from wmsd.db.engine.failures import FileMoved, StorageError
 from wmsd.db.engine.sqlite import connect, sqlite3
 from wmsd.db.engine.transaction import Transaction
+from wmsd.db.files.company_file import CompanyFile
 from wmsd.db.files.company_files import CompanyFiles
 from wmsd.db.migrations import FileKind
 
@@ -106,11 +108,14 @@ async def test_it_is_alone_from_its_first_look_on(world: World, monkeypatch: pyt
 
 async def add(files: CompanyFiles, company_id: int, code: str) -> None:
     database = await files.get(company_id)
-    await database.write(
-        lambda tx: tx.execute(
-            "INSERT INTO clients (code, name, active, created_at, updated_at) VALUES (?, '', 1, '', '')", (code,)
-        )
-    )
+    await database.write(lambda tx: tx.execute(ADD, (code,)))
+
+
+async def write_as_a_borrower(file: CompanyFile) -> None:
+    await file.lend()
+    with closing(connect(file.path)) as borrowed:
+        borrowed.execute(ADD, ("BORROWED",))
+    await file.take_back()
 
 
 async def test_its_own_log_that_lending_writes_back_is_no_write_of_others(world: World) -> None:
@@ -323,12 +328,7 @@ async def test_who_holds_a_database_that_is_not_used_any_more_keeps_no_borrower_
     await (await world.database()).close()
     former = await files.get(world.company)
     await former.close()
-    await file.lend()
-    with closing(connect(path)) as borrowed:
-        borrowed.execute(
-            "INSERT INTO clients (code, name, active, created_at, updated_at) VALUES ('B', '', 1, '', '')"
-        )
-    await file.take_back()
+    await write_as_a_borrower(file)
     assert await files.get(world.company) is not former
     with pytest.raises(FileMoved):
         await former.search(lambda tx: tx.value("SELECT 1"))
@@ -344,7 +344,7 @@ async def test_who_waits_for_a_free_connection_gets_the_database_that_is_used_no
 ) -> None:
     """A command writes a closed file while a request waits until the limits allow to open it."""
     files = files_alone(world)
-    path, file = files.path(world.company), files.file(world.company)
+    file = files.file(world.company)
     await (await world.database()).close()
     former = await files.get(world.company)
     await former.close()
@@ -358,12 +358,7 @@ async def test_who_waits_for_a_free_connection_gets_the_database_that_is_used_no
         patch.setattr(files.open, "_await_connection", wait_longer)
         waiting = asyncio.ensure_future(files.get(world.company))
         await asyncio.sleep(0.01)
-    await file.lend()
-    with closing(connect(path)) as borrowed:
-        borrowed.execute(
-            "INSERT INTO clients (code, name, active, created_at, updated_at) VALUES ('B', '', 1, '', '')"
-        )
-    await file.take_back()
+    await write_as_a_borrower(file)
     database = await files.get(world.company)
     is_free.set()
     assert await waiting is database
