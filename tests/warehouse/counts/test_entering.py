@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.goods import LOTTED, MAIN, PLAIN, SERIAL, Store
+from tests.support.sqlite_steps import counted_steps
 from tests.warehouse.counts.counting import BEGUN, PATH, UPDATED, enter, make_count, shown
 from wmsd.db.engine.transaction import Transaction
 from wmsd.warehouse.counts.store import Seen, moved_since
@@ -141,22 +142,13 @@ async def _steps(store: Store) -> int:
     (of_lot,) = (await store.world.call("GET", f"/api/stock?article_id={LOTTED}")).body["data"]
     seen = [Seen(of_lot["id"], "NONE", None, 0, at) for at in (None, "2026-11-20T12:00:00.000Z")]
     seen += [Seen(of_lot["id"], None, "NONE", 0, at) for at in (None, "2026-11-20T12:00:00.000Z")]
-    steps = 0
 
-    def count() -> int:
-        nonlocal steps
-        steps += 10
-        return 0
-
-    def read(tx: Transaction) -> None:
-        tx._connection.set_progress_handler(count, 10)
-        try:
+    def read(tx: Transaction) -> int:
+        with counted_steps(tx._connection) as steps:
             assert moved_since(tx, seen) == set()
-        finally:
-            tx._connection.set_progress_handler(None, 0)
+        return steps.counted
 
-    await (await store.world.database()).read_long(read)
-    return steps
+    return await (await store.world.database()).read_long(read)
 
 
 async def test_a_movement_in_the_very_millisecond_counts_as_not_seen(full: Store) -> None:

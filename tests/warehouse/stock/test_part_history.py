@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from tests.support.goods import EAST, LOTTED, MAIN, SERIAL, Store
+from tests.support.sqlite_steps import counted_steps
 from wmsd.base.problems import Problem
 from wmsd.contract.validation import validate_model
 from wmsd.db.engine.transaction import Transaction
@@ -158,22 +159,13 @@ async def test_a_hundred_thousand_movements_cost_what_a_page_costs(store: Store,
 async def _steps(store: Store, article: int, **query: Any) -> int:
     """Return how many steps SQLite takes for the newest 50 movements, rounded down to thousands."""
     asked = validate_model(ArticleMovementQuery, {name: value for name, value in query.items() if value})
-    counted = 0
 
-    def count() -> int:
-        nonlocal counted
-        counted += 1000
-        return 0
-
-    def read(tx: Transaction) -> None:
-        tx._connection.set_progress_handler(count, 1000)
-        try:
+    def read(tx: Transaction) -> int:
+        with counted_steps(tx._connection, by=1000) as steps:
             part_history.movements_of_article(tx, article, asked, 0)
-        finally:
-            tx._connection.set_progress_handler(None, 0)
+        return steps.counted
 
-    await (await store.world.database()).read_long(read)
-    return counted
+    return await (await store.world.database()).read_long(read)
 
 
 async def test_an_unknown_article_has_no_movements(store: Store) -> None:
