@@ -130,7 +130,12 @@ def _back_up(site: Installation) -> None:
 
 
 def _archive(site: Installation) -> Path:
-    return site.data.parent / "backup.tar.gz"
+    """Return the path of the backup. It is in the backup folder: wmsd does not verify an archive again if it has
+    verified it there.
+    """
+    folder = site.data / "backups"
+    folder.mkdir(exist_ok=True)
+    return folder / "backup.tar.gz"
 
 
 def _restores(site: Installation, company: Company) -> Figure:
