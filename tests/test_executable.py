@@ -42,7 +42,7 @@ from wmsd import __version__
 from wmsd.host import licences
 from wmsd.imports.encodings import ENCODINGS
 from wmsd.interfaces.cli.main import COMMANDS
-from wmsd.interfaces.pages.kit.rendering import COMPILED, compiled_templates
+from wmsd.interfaces.pages.kit.rendering import compiled_templates
 
 pytestmark = pytest.mark.skipif(not IS_THERE, reason="build it first: scripts/build")
 
@@ -68,8 +68,8 @@ def test_it_carries_the_licences_of_all_that_is_in_it(tmp_path: Path) -> None:
 def test_its_pages_are_compiled() -> None:
     modules = CArchiveReader(str(EXECUTABLE)).open_embedded_archive("PYZ.pyz")
     (files,) = (each for each in modules.extract("wmsd_files").co_consts if isinstance(each, bytes))
-    folders = [Path(name).parent for name in ZipFile(BytesIO(files)).namelist()]
-    assert folders.count(Path("wmsd/interfaces/pages") / COMPILED.name) == len([*compiled_templates()])
+    folders = [str(Path(name).parent) for name in ZipFile(BytesIO(files)).namelist()]
+    assert folders.count("wmsd/interfaces/pages/templates/__pycache__") == len([*compiled_templates()])
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -1,11 +1,16 @@
 """The rendering of pages from templates. Values from outside are escaped, and a missing value is an error."""
 
+import os
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from contextvars import ContextVar
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from pathlib import Path
+from threading import get_ident
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from wmsd.contract.command_hints import NOTHING_ADDED, Complete
@@ -27,10 +32,16 @@ if TYPE_CHECKING:
 
 Text = TypeVar("Text", bound=str)
 FOLDER: Final = files("wmsd.interfaces.pages") / "templates"
-COMPILED: Final = files("wmsd.interfaces.pages") / "compiled_templates"
-"""The compiled templates. Only a built program has this folder. Without it, templates are compiled when they are
-loaded.
+COMPILED: Final = FOLDER / "__pycache__"
+"""The compiled templates. A built program has all of them. From sources, wmsd compiles a template when it is first
+loaded, and keeps the result in this folder, as Python does with modules.
 """
+SYNTAX: Final[dict[str, Any]] = {
+    "extensions": ["jinja2.ext.i18n"],
+    "trim_blocks": True,
+    "lstrip_blocks": True,
+}
+"""The options of Jinja, besides `autoescape`, on which the compiled code of a template depends."""
 HEADERS: Final = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "
@@ -54,9 +65,7 @@ def _environment() -> "Environment":
         undefined=StrictUndefined,
         auto_reload=False,
         bytecode_cache=_compiled(),
-        extensions=["jinja2.ext.i18n"],
-        trim_blocks=True,
-        lstrip_blocks=True,
+        **SYNTAX,
     )
     environment.context_class = _context_class()
     environment.install_gettext_callables(language.translate_text, language.translate_count, newstyle=True)  # type: ignore[attr-defined]  # the extension adds it
@@ -100,18 +109,33 @@ def _environment() -> "Environment":
 
 
 def _compiled() -> "BytecodeCache":
-    from jinja2 import BytecodeCache
+    from jinja2 import BytecodeCache, __version__
 
     class Compiled(BytecodeCache):
+        def get_source_checksum(self, source: str) -> str:
+            return super().get_source_checksum(f"{__version__} {SYNTAX} {source}")
+
         def load_bytecode(self, bucket: "Bucket") -> None:
-            file = COMPILED / bucket.key
+            file = COMPILED / _file_of(bucket)
             if file.is_file():
                 bucket.bytecode_from_string(file.read_bytes())
 
         def dump_bytecode(self, bucket: "Bucket") -> None:
-            """Do nothing, because `compiled_templates` writes the files when the program is built."""
+            """Keep the compiled template for the next start, if this process may write to the folder."""
+            if sys.dont_write_bytecode or not isinstance(COMPILED, Path):  # a built program has no folder
+                return
+            with suppress(OSError):
+                COMPILED.mkdir(exist_ok=True)
+                # Another process may read the folder at the same time.
+                incomplete = COMPILED / f"{bucket.key}.{os.getpid()}.{get_ident()}"
+                incomplete.write_bytes(bucket.bytecode_to_string())
+                incomplete.replace(COMPILED / _file_of(bucket))
 
     return Compiled()
+
+
+def _file_of(bucket: "Bucket") -> str:
+    return f"{bucket.key}.pyc"
 
 
 def _context_class() -> "type[Context]":
@@ -205,7 +229,7 @@ def compiled_templates() -> Iterator[tuple[str, bytes]]:
         source, file_name, _ = _source(name)
         bucket = cache.get_bucket(environment, name, file_name, source)
         bucket.code = environment.compile(source, name, file_name)
-        yield bucket.key, bucket.bytecode_to_string()
+        yield _file_of(bucket), bucket.bytecode_to_string()
 
 
 def _names(folder: Traversable, before: str) -> Iterator[str]:
