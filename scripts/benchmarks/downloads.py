@@ -14,6 +14,7 @@ from benchmarks.orders import company_with_goods, write_script
 from benchmarks.page_costs import OF_COMPANY
 from benchmarks.pages import SETTINGS, sign_in
 from benchmarks.processes import UNLIMITED, Server, get, progress, wmsd_server
+from benchmarks.search_box import fill_index
 from benchmarks.site import Company, installation
 from benchmarks.size import sized
 
@@ -31,6 +32,7 @@ def measure() -> Iterator[Figure]:
     with installation() as site:
         company, other = company_with_goods(site), site.company("OTHER")
         site.load_articles(company, ARTICLES)
+        fill_index(site, company)  # otherwise the server fills it during the measurements
         script = write_script(site.data.parent)
         with wmsd_server(site.data, {**UNLIMITED, **SETTINGS}) as wmsd:
             target = Target(f"{wmsd.url}/api/v2/sales-orders", company.headers, script)
