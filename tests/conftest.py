@@ -17,6 +17,7 @@ from tests.support.shop import Shop, fill_shop, open_shop
 from tests.support.small_disk import small_disk_at
 from tests.support.thorough import IS_THOROUGH
 from tests.support.world import UNLIMITED, Fill, World, open_world
+from wmsd.interfaces.cli.main import GARBAGE_COLLECTION
 
 __all__ = ["bare", "booted", "home", "logging_as_it_was", "newer_build", "shared", "stocked", "tenant"]
 
@@ -46,10 +47,11 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.freeze()
         gc.enable()
+        gc.set_threshold(*GARBAGE_COLLECTION)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Sort the tests by their modules.
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Sort the tests by their modules, and leave out the `thorough` ones unless the run is THOROUGH.
 
     Modules marked `long` start first, so that no process waits for another's last module. The webhook modules
     mostly wait for receivers, so they are spread evenly among the others.
@@ -58,6 +60,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     waiting = [path for path in modules if path.parent.name == "webhooks"]
     working = [path for path in modules if path not in waiting]
     place = {path: at / len(group) for group in (waiting, working) for at, path in enumerate(group)}
+    if not IS_THOROUGH:
+        left_out = [item for item in items if item.get_closest_marker("thorough")]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
     items.sort(key=lambda item: (item.get_closest_marker("long") is None, place[item.path]))
 
 

@@ -142,7 +142,7 @@ def test_the_lan_trusts_an_authority_that_the_server_makes(home: Home) -> None:
     with home.serving("--tls", "lan") as again:
         assert home.ok("tls", "show", "--json").json == shown
         assert again.stop() == 0
-    assert home.ok("doctor").code == 0
+    home.ok("doctor")
 
 
 def test_without_an_authority_there_is_nothing_to_trust(home: Home) -> None:

@@ -24,8 +24,8 @@ FORM = {"name": "Ana", "email": "ana@example.com", "password": "a long password"
 
 @pytest.fixture
 async def fresh(tmp_path: Path) -> AsyncIterator[World]:
-    """Open an installation that has no admin yet."""
-    async with open_world(tmp_path / "data") as world:
+    """Open an installation that has no admin yet. Its backups are on the disk of its data."""
+    async with open_world(tmp_path / "data", {"backup": {"folder": str(tmp_path / "backups")}}) as world:
         await world.installation.platform.write(lambda tx: tx.execute("UPDATE users SET disabled_at = 'x'"))
         yield world
 
