@@ -88,6 +88,7 @@ def broken_laws(site: Site, asked: list[Asked]) -> Iterator[str]:
         yield from laws.of_writes((each for each in asked if each.place == place), site.stored(tenant))
 
 
+@pytest.mark.thorough
 def test_every_law_holds_over_kills(site: Site) -> None:
     chance, asked = Random(17), list[Asked]()
     imports = Imports(site.home, site.codes, "I")
@@ -112,6 +113,7 @@ def test_every_law_holds_over_kills(site: Site) -> None:
     assert len(imports.imported) > LIVES
 
 
+@pytest.mark.thorough
 def test_what_the_server_holds_does_not_grow(site: Site) -> None:
     """The resources of the server do not grow, except for the last requests of each company, which have a separate
     bound.

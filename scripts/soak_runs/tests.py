@@ -1,4 +1,6 @@
-"""Run the longer form of each test that has one. Also run the tests with random data, each time with new data."""
+"""Run the tests marked `thorough`, the longer form of each test that has one, and the tests with random data, each
+time with new data.
+"""
 
 import os
 import subprocess
@@ -12,24 +14,23 @@ from tests.support.forked import ROOT
 LONGER: Final = (
     "tests/browser/test_every_page.py",
     "tests/browser/test_guide.py",
-    "tests/events/webhooks/test_ledger.py",
-    "tests/test_company_churn.py",
-    "tests/test_under_faults.py",
     "tests/maintenance/backups/test_killed_backups.py",
     "tests/data_folder/test_killed_changes.py",
     "tests/imports/test_import_beside_writes.py",
     *(f"tests/warehouse/{room}/test_serial_orders.py" for room in ("receptions", "returns")),
 )
-ASKS_AT_RANDOM: Final = "from hypothesis import"
+"""The tests that are longer because of modules that they import."""
+MARKS: Final = ("from hypothesis import", "IS_THOROUGH", "mark.thorough")
+"""The texts by which all other files are found."""
 
 
 def _chosen() -> list[str]:
-    at_random = (
-        str(file.relative_to(ROOT))
-        for file in sorted((ROOT / "tests").rglob("test_*.py"))
-        if ASKS_AT_RANDOM in file.read_text(encoding="utf-8")
-    )
-    return [*LONGER, *at_random]
+    found = list(LONGER)
+    for file in sorted((ROOT / "tests").rglob("test_*.py")):
+        text = file.read_text(encoding="utf-8")
+        if any(mark in text for mark in MARKS):
+            found.append(str(file.relative_to(ROOT)))
+    return [*dict.fromkeys(found)]
 
 
 def run(divisor: int) -> Verdict:

@@ -88,6 +88,7 @@ def test_the_page_has_a_row_for_each_name() -> None:
     assert sorted(ROWS) == sorted(NAMES)
 
 
+@pytest.mark.thorough
 def test_every_name_that_is_made_is_one_of_them_and_each_of_them_is_made(home: Watched) -> None:
     home.does("company", "create", "ACME", "--name", "Acme", "--all-modules", "--init")
     home.ok("user", "create", EMAIL, "--role", "platform-admin", "--password-stdin", stdin=f"{PASSWORD}\n")

@@ -67,6 +67,7 @@ async def test_a_file_that_needs_too_much_memory_is_told_and_nothing_is_taken_in
     assert counts_of(found) == {"created": 0, "updated": 100_000, "unchanged": 0}
 
 
+@pytest.mark.thorough
 async def test_counts_of_many_articles_cost_no_memory(world: World) -> None:
     """Counts of many articles use no extra memory. In an earlier version each used 1.9 kB."""
     await world.import_csv("warehouses", "code,name\nMAIN,Main\n")
@@ -91,6 +92,7 @@ async def test_a_file_that_takes_too_long_is_told_and_nothing_is_taken_in(world:
     )
 
 
+@pytest.mark.thorough
 async def test_wrong_rows_cost_no_memory_and_no_disk(world: World) -> None:
     """Wrong rows use no extra memory and no extra disk space.
 

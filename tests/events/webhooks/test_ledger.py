@@ -15,8 +15,8 @@ from tests.support.thorough import IS_THOROUGH
 
 pytestmark = pytest.mark.long
 
-ORDERS = 800 if IS_THOROUGH else 400
-KILLS = 10 if IS_THOROUGH else 6
+ORDERS = 800 if IS_THOROUGH else 200
+KILLS = 10 if IS_THOROUGH else 4
 SEED = 20261121
 
 

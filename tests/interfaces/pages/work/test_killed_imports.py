@@ -85,7 +85,9 @@ def count(home: Home) -> int:
     return len(home.ok("export", "articles", "--company", "ACME").out.splitlines()) - 1
 
 
-@pytest.mark.parametrize(("how", "seconds"), [("kill", 0.3), ("kill", 1.0), ("stop", 0.6)])
+@pytest.mark.parametrize(
+    ("how", "seconds"), [pytest.param("kill", 0.3, marks=pytest.mark.thorough), ("kill", 1.0), ("stop", 0.6)]
+)
 def test_a_file_is_in_whole_or_not_at_all(home: Home, how: str, seconds: float) -> None:
     content = "code,name\n" + "".join(f"A{n},Article {n}\n" for n in range(ROWS))
     with home.serving() as server:
