@@ -46,8 +46,11 @@ def has_wrk() -> bool:
 def drive(target: Target, connections: int, seconds: float = ROUND_SECONDS, arguments: Sequence[str] = ()) -> Load:
     """Run one round and return its rate.
 
-    A round in which no request was answered is repeated, four times as long. Raise Failed if a request was refused
-    or interrupted, because the rate would be meaningless.
+    `arguments` are for the script. The first one makes the codes and keys of this round unique.
+
+    A round in which no request was answered is repeated, four times as long, with new codes and keys, because the
+    server may have done what it did not answer. Raise Failed if a request was refused or interrupted, because the
+    rate would be meaningless.
     """
     whole = math.ceil(seconds)
     command = [
@@ -76,7 +79,8 @@ def drive(target: Target, connections: int, seconds: float = ROUND_SECONDS, argu
     if wrk.returncode or rate is None or count is None or wrong is not None:
         raise Failed(f"wrk {target.url}: {wrong[0] if wrong else told + errors}")
     if count[1] == "0" and seconds < LONGEST_ROUND_SECONDS:
-        return drive(target, connections, 4 * seconds, arguments)
+        again = [f"{arguments[0]}again-", *arguments[1:]] if arguments else []
+        return drive(target, connections, 4 * seconds, again)
     if count[1] == "0":
         raise Failed(f"wrk {target.url}: no request was answered in {seconds:.0f} s.")
     return Load(float(rate[1]), int(count[1]))
