@@ -155,7 +155,7 @@ def _has_surrogate(text: str) -> bool:
 
 def printable(text: str) -> str:
     """Replace characters that UTF-8 cannot encode, so that an answer can contain the text."""
-    return text.encode("utf-8", "replace").decode("utf-8")
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
 class _Reader:

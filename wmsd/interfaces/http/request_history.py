@@ -35,21 +35,29 @@ class Answered(NamedTuple):
 def keep(installation: Installation, request: web.Request, answer: web.StreamResponse, seconds: float) -> None:
     """Add a request to the history. If this fails, log the failure. The request is answered in any case."""
     call = request.get(CALL)
-    if call is None:
+    if call is None or not _is_wanted(installation, call, request.method, answer.status):
         return
     body = answer.body if isinstance(answer, web.Response) else None
     whole = body if isinstance(body, bytes) else b""
     path = request.raw_path
     asked = Asked(request.method, path if path.startswith("/") else request.rel_url.raw_path_qs, request.headers)
-    keep_call(installation, call, asked, Answered(answer.status, whole, answer.headers), seconds)
+    _keep(installation, call, asked, Answered(answer.status, whole, answer.headers), seconds)
 
 
 def keep_call(installation: Installation, call: Call, asked: Asked, answered: Answered, seconds: float) -> None:
     """Add an answered call to the history: an API request, or a try-out from a page of the API reference."""
+    if _is_wanted(installation, call, asked.method, answered.status):
+        _keep(installation, call, asked, answered, seconds)
+
+
+def _is_wanted(installation: Installation, call: Call, method: str, status: int) -> bool:
     if call.known is None or call.session is not None or not installation.history.is_on:
-        return
-    if not installation.history.wants(call.known[1].id, asked.method, answered.status):
-        return
+        return False
+    return installation.history.wants(call.known[1].id, method, status)
+
+
+def _keep(installation: Installation, call: Call, asked: Asked, answered: Answered, seconds: float) -> None:
+    assert call.known is not None
     try:
         installation.history.take(_taken(installation, call, call.known, asked, answered, seconds))
     except Exception as error:

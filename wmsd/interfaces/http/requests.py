@@ -36,7 +36,7 @@ def is_path_of_the_api(path: str) -> bool:
 
     Clients send extra slashes if their base address ends with a slash.
     """
-    return f"{path.lstrip('/')}/".startswith(("api/", "openapi.json/"))
+    return path.startswith("/api/") or f"{path.lstrip('/')}/".startswith(("api/", "openapi.json/"))
 
 
 def client_address(request: web.BaseRequest, trusted: Sequence[Network]) -> str:
