@@ -43,8 +43,10 @@ class Permissions(NamedTuple):
 
     def _off(self, operation: Operation) -> str | None:
         needed = (operation.module,) if self.is_person else ("api", operation.module)
-        off = next((module for module in needed if not is_on(module, self.modules, self.is_person)), None)
-        return None if off is None else f"The module {off} is off for this company."
+        for module in needed:
+            if not is_on(module, self.modules, self.is_person):
+                return f"The module {module} is off for this company."
+        return None
 
 
 def is_on(module: str | None, modules: Container[str], is_person: bool = True) -> bool:

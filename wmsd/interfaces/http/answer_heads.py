@@ -41,16 +41,18 @@ def complete_head(settings: Settings, request: web.Request, answer: web.StreamRe
 
     If the client accepts problem details, convert an error to them. If the client accepts gzip, compress the body.
     """
-    answer.headers["X-Request-Id"] = request[REQUEST_ID]
-    answer.headers["Server"] = "wmsd"
-    answer.headers["X-Content-Type-Options"] = "nosniff"
-    answer.headers.setdefault("Cache-Control", "no-store")
-    own = f"{answer.headers['Vary']}, " if "Vary" in answer.headers else ""
-    answer.headers["Vary"] = VARY if is_of_the_api(request) else f"{own}Accept-Encoding"
+    headers = answer.headers
+    headers["X-Request-Id"] = request[REQUEST_ID]
+    headers["Server"] = "wmsd"
+    headers["X-Content-Type-Options"] = "nosniff"
+    headers.setdefault("Cache-Control", "no-store")
     if is_of_the_api(request):
+        headers["Vary"] = VARY
         translate(request, answer)
         if origins := settings.server.allow_origins:
             allow(origins, request, answer)
+    else:
+        headers["Vary"] = f"{headers['Vary']}, Accept-Encoding" if "Vary" in headers else "Accept-Encoding"
     compress(request, answer)
     if request.secure and settings.server.hsts:
-        answer.headers["Strict-Transport-Security"] = HSTS
+        headers["Strict-Transport-Security"] = HSTS

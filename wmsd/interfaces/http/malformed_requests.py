@@ -150,5 +150,5 @@ def _answered(
         answer = page(request_id)
     answer.headers.update({**ALWAYS, "X-Request-Id": request_id})
     installation.measures.surfaces[OTHER].note(reply.status, 0.0)
-    log.write(request, reply.status, 0.0, reason)
+    log.write(request, None, reply.status, 0.0, reason)
     return answer

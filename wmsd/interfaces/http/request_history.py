@@ -13,7 +13,6 @@ from wmsd.contract.context import Caller, Company
 from wmsd.dispatch.call import Call
 from wmsd.installation.open_installation import Installation
 from wmsd.interfaces.http.aiohttp_web import web
-from wmsd.interfaces.http.request_log import CALL
 from wmsd.request_history.lines import ANSWER_HEADERS, ASKED_FOR, LONGEST_HEADER, Taken, answer_to_keep
 
 TOLD: Final = RepeatedFailures(logging.getLogger("wmsd.requests"))
@@ -32,10 +31,13 @@ class Answered(NamedTuple):
     headers: Mapping[str, str]
 
 
-def keep(installation: Installation, request: web.Request, answer: web.StreamResponse, seconds: float) -> None:
-    """Add a request to the history. If this fails, log the failure. The request is answered in any case."""
-    call = request.get(CALL)
-    if call is None or not _is_wanted(installation, call, request.method, answer.status):
+def keep(
+    installation: Installation, request: web.Request, call: Call, answer: web.StreamResponse, seconds: float
+) -> None:
+    """Add a request and its call to the history. If this fails, log the failure. The request is answered in any
+    case.
+    """
+    if not _is_wanted(installation, call, request.method, answer.status):
         return
     body = answer.body if isinstance(answer, web.Response) else None
     whole = body if isinstance(body, bytes) else b""

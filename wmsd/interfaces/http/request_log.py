@@ -41,10 +41,14 @@ class RequestLog:
         self._failures = RepeatedFailures(LOG, monotonic=installation.clock.monotonic)
         self.shortages = RepeatedFailures(LOG, (RuntimeError,), monotonic=installation.clock.monotonic)
 
-    def write(self, request: web.BaseRequest, status: int, seconds: float, reason: str = "") -> None:
-        """Log an answered request. If logging fails, the request is answered in any case."""
+    def write(
+        self, request: web.BaseRequest, call: Call | None, status: int, seconds: float, reason: str = ""
+    ) -> None:
+        """Log an answered request, which has become `call` if it was understood. If logging fails, the request is
+        answered in any case.
+        """
         try:
-            self._write(request, status, seconds, reason)
+            self._write(request, call, status, seconds, reason)
         except Exception as error:
             self._failures.failed("requests are answered, but not logged", error)
 
@@ -72,8 +76,9 @@ class RequestLog:
         self._log_later()
         return False
 
-    def _write(self, request: web.BaseRequest, status: int, seconds: float, reason: str) -> None:
-        call = request.get(CALL)
+    def _write(
+        self, request: web.BaseRequest, call: Call | None, status: int, seconds: float, reason: str
+    ) -> None:
         if not self._admits(call, status):
             return
         extra: dict[str, Any] = {"request_id": request.get(REQUEST_ID), "status": status}
@@ -126,7 +131,7 @@ class _OwnAnswers(AbstractAccessLogger):
 
     def log(self, request: web.BaseRequest, response: web.StreamResponse, time: float) -> None:
         if REQUEST_ID not in request:
-            self._log.write(request, response.status, time)
+            self._log.write(request, None, response.status, time)
 
 
 def reason_of(sentence: str) -> str:

@@ -219,8 +219,10 @@ async def answer_in_turn(
     except Exception as error:
         answer = _failure_answer(request, failure(log, request, error))
     finally:
+        call = request.get(CALL)
         if connection is not None:
-            connection.end(_company_of(request), request.content.is_eof())
+            tenant = None if call is None else call.tenant
+            connection.end(None if tenant is None else tenant.id, request.content.is_eof())
     status, begun = answer.status, request.get(BEGUN)
     if begun is None:
         complete_head(installation.settings, request, answer)
@@ -233,9 +235,10 @@ async def answer_in_turn(
         answer.force_close()
     seconds = time.perf_counter() - started
     counted.note(status, seconds)
-    log.write(request, status, seconds)
-    _charge(installation.dispatcher.costs, request, occupancy.seconds, status)
-    request_history.keep(installation, request, answer, seconds)
+    log.write(request, call, status, seconds)
+    if call is not None:
+        _charge(installation.dispatcher.costs, request, call, occupancy.seconds, status)
+        request_history.keep(installation, request, call, answer, seconds)
     return answer
 
 
@@ -259,10 +262,9 @@ def _cost_of_company(costs: Costs, request: web.Request) -> float:
     return NOBODY if weight is None else weight
 
 
-def _charge(costs: Costs, request: web.Request, seconds: float, status: int) -> None:
+def _charge(costs: Costs, request: web.Request, call: Call, seconds: float, status: int) -> None:
     """Charge the cost of a request to its user and its company, if they are known."""
-    call = request.get(CALL)
-    if call is None or call.caller is None:
+    if call.caller is None:
         return
     sent = 0 if request.method in SAFE_METHODS else request.content_length or call.body_bytes
     costs.note(call.tenant.id if call.tenant else 0, call.caller.actor.user_id or 0, seconds, sent, status)
@@ -299,11 +301,6 @@ def failure(log: RequestLog, request: web.Request, error: Exception) -> Problem:
         "%s %s failed", request.method, request.path, exc_info=error, extra={"request_id": request[REQUEST_ID]}
     )
     return Problem("SERVER_ERROR", "The server had an internal error. Look for the request id in its log.")
-
-
-def _company_of(request: web.Request) -> int | None:
-    call = request.get(CALL)
-    return None if call is None or call.tenant is None else call.tenant.id
 
 
 def refuse_other_methods(
