@@ -48,14 +48,16 @@ def parse_json(raw: bytes, most_fields: int = MOST_FIELDS) -> tuple[dict[str, ob
     stops.
     """
     most_containers = max(MOST_CONTAINERS, most_fields)
-    if raw.count(b"[") + raw.count(b"{") > most_containers:
+    containers = raw.count(b"[") + raw.count(b"{")
+    if containers > most_containers:
         raise _too_much(f"has more than {most_containers} arrays and objects")
     if (
         raw.count(b":") > 2 * most_fields
     ):  # before parsing, because an object is counted only after it was read whole
         raise _too_much(f"has more than {most_fields} fields")
+    reader = _Reader(most_fields)
     try:
-        document = _Reader(most_fields).decode(raw.removeprefix(codecs.BOM_UTF8).decode("utf-8"))
+        document = reader.decode(raw.removeprefix(codecs.BOM_UTF8).decode("utf-8"))
     except UnicodeDecodeError:
         raise _malformed("The request body is not UTF-8.") from None
     except json.JSONDecodeError as error:
@@ -70,6 +72,9 @@ def parse_json(raw: bytes, most_fields: int = MOST_FIELDS) -> tuple[dict[str, ob
         raise _too_much(document.sentence)
     if not isinstance(document, dict):
         raise _malformed("The request body must be a JSON object.")
+    # Only an escape can be half of a surrogate pair, because the text is valid UTF-8.
+    if containers <= MAX_NESTING and b"\\u" not in raw and not reader.has_text_errors:
+        return document, {}
     return document, text_errors_of(document)
 
 
@@ -174,6 +179,10 @@ class _Reader:
             parse_constant=self._constant,
         )
         return decoder.decode(text)
+
+    @property
+    def has_text_errors(self) -> bool:
+        return self._text_errors_left < MOST_TEXT_ERRORS
 
     def _text_error(self, sentence: str) -> TextError:
         self._text_errors_left -= 1

@@ -135,7 +135,8 @@ async def _handle(
     call.route_headers = route.headers
     call.path = {name: printable(value) for name, value in parts_of(request).items()}
     call.query = query
-    call.load_body = partial(requests.json_body, request, call, installation.dispatcher.bodies)
+    if route.operation.body is not None:
+        call.load_body = partial(requests.json_body, request, call, installation.dispatcher.bodies)
     call.takes_pieces = True
     reply = await installation.dispatcher.dispatch(call)
     if reply.pieces is not None:
