@@ -16,7 +16,7 @@ from wmsd.interfaces.http import connections
 from wmsd.interfaces.http.aiohttp_web import web
 from wmsd.interfaces.http.listener import Answering
 from wmsd.interfaces.http.request_head import LARGEST_HEADER, MOST_HEADERS
-from wmsd.interfaces.http.request_log import REQUEST_ID, RequestLog, reason_of
+from wmsd.interfaces.http.request_log import CALL, REQUEST_ID, RequestLog, reason_of
 from wmsd.interfaces.http.route_table import RouteTable
 
 UNREADABLE: Final = "This is not a valid HTTP request"
@@ -150,5 +150,5 @@ def _answered(
         answer = page(request_id)
     answer.headers.update({**ALWAYS, "X-Request-Id": request_id})
     installation.measures.surfaces[OTHER].note(reply.status, 0.0)
-    log.write(request, None, reply.status, 0.0, reason)
+    log.write(request, request.get(CALL), reply.status, 0.0, reason)
     return answer

@@ -69,6 +69,31 @@ def test_what_another_jinja_compiled_is_compiled_again(
     assert len(compiled) > 50
 
 
+@pytest.mark.parametrize("kept_bytes", [0, 20, 40, 200])
+def test_what_is_cut_off_is_compiled_again_and_replaced(
+    compiled: list[str], complete: dict[str, bytes], tmp_path: Path, kept_bytes: int
+) -> None:
+    for name, content in complete.items():
+        (tmp_path / name).write_bytes(content[:kept_bytes])
+    rendering.load_templates()
+    assert len(compiled) == len(complete)
+    compiled.clear()
+    rendering._environment.cache_clear()
+    rendering.load_templates()
+    assert compiled == []
+
+
+def test_what_cannot_be_kept_leaves_nothing_behind(
+    compiled: list[str], complete: dict[str, bytes], tmp_path: Path
+) -> None:
+    for name in complete:
+        (tmp_path / name).unlink()
+        (tmp_path / name).mkdir()
+    rendering.load_templates()
+    assert len(compiled) == len(complete)
+    assert {file.name for file in tmp_path.iterdir()} == complete.keys()
+
+
 def test_what_is_compiled_is_kept_for_the_next_start(
     compiled: list[str], complete: dict[str, bytes], tmp_path: Path
 ) -> None:

@@ -117,19 +117,25 @@ def _compiled() -> "BytecodeCache":
 
         def load_bytecode(self, bucket: "Bucket") -> None:
             file = COMPILED / _file_of(bucket)
-            if file.is_file():
-                bucket.bytecode_from_string(file.read_bytes())
+            try:
+                if file.is_file():
+                    bucket.bytecode_from_string(file.read_bytes())
+            except Exception:  # a damaged or unreadable file; a damaged one can raise any error
+                bucket.reset()
 
         def dump_bytecode(self, bucket: "Bucket") -> None:
             """Keep the compiled template for the next start, if this process may write to the folder."""
             if sys.dont_write_bytecode or not isinstance(COMPILED, Path):  # a built program has no folder
                 return
-            with suppress(OSError):
+            # Another process may read the folder at the same time.
+            incomplete = COMPILED / f"{bucket.key}.{os.getpid()}.{get_ident()}"
+            try:
                 COMPILED.mkdir(exist_ok=True)
-                # Another process may read the folder at the same time.
-                incomplete = COMPILED / f"{bucket.key}.{os.getpid()}.{get_ident()}"
                 incomplete.write_bytes(bucket.bytecode_to_string())
                 incomplete.replace(COMPILED / _file_of(bucket))
+            except OSError:
+                with suppress(OSError):
+                    incomplete.unlink()
 
     return Compiled()
 
