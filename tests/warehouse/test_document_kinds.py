@@ -16,7 +16,7 @@ from wmsd.warehouse.references_by_id import REFERENCES
 OF_NO_ROOM = {
     *("change_sequence", "log", "owner", "row_counts", "series"),
     *("events", "event_counts", "idempotency_keys"),
-    *("webhook_subscriptions", "webhook_deliveries", "webhook_attempts", "webhook_delivery_counts"),
+    *("webhook_subscriptions", "webhook_deliveries", "webhook_attempts"),
     *("webhook_topics", "webhook_leftovers", "webhook_subscription_counts", "webhook_hours"),
     *("webhook_receivers", "webhook_received"),
     *("imports", "import_rows", "import_images", "epochs", "seams"),

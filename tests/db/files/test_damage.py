@@ -149,8 +149,8 @@ def test_the_doctor_has_a_verdict_for_each_company(copy: Home) -> None:
             for name in ("garbage", "a text", "empty", "the header", "a foreign one", "a newer one")
         },
         "missing": (Path.unlink, " is missing. Restore the file from a backup; wmsd does not create it again."),
-        "one page": (cut_to(4096), "the end of the file, the schema; "),
-        "half": (cut_to(40_960), "the end of the file, the schema; "),
+        "one page": (cut_to(4096), "the end of the file, the list of free pages, the schema; "),
+        "half": (cut_to(40_960), "the end of the file, the list of free pages, the schema; "),
         "the schema": (overwrite(100, 3000), "the schema; "),
         "a table": (lambda path: overwrite(begin_of("stock_movements", path), 4096)(path), f", {table}; "),
         "an index": (lambda path: overwrite(begin_of("stock_movements_by_stock", path), 4096)(path), f", {index}"),

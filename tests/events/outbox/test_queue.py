@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,9 @@ import pytest
 from tests.support.steering import CountedIds, SteeredClock
 from wmsd.base.clock import OrderedClock
 from wmsd.db.engine.database import Database
+from wmsd.db.engine.sqlite import connect
 from wmsd.db.engine.transaction import Transaction
+from wmsd.db.engine.wal_frames import pages_in
 from wmsd.db.migrations import COMPANY, create_file
 from wmsd.events.outbox.events import record_event
 
@@ -22,6 +25,18 @@ SUBSCRIBE = """
     VALUES ('ERP', 'https://erp.example.com/', '["*"]', 'hmac', 1, 'sealed', 0, '', '')
 """
 QUEUED = "SELECT subscription_id, sequence, event_sequence, entity_id, status FROM webhook_deliveries ORDER BY id"
+
+SUBSCRIPTIONS, EARLIER = 100, 200
+EARLIER_DELIVERIES = """
+    INSERT INTO webhook_deliveries
+        (subscription_id, sequence, event_sequence, event, entity, entity_id, status, attempts_left, created_at)
+    SELECT value % :subscriptions + 1, value / :subscriptions + 1, value / :subscriptions + 1, 'article.updated',
+        'article', value / :subscriptions + 1, 'delivered', 4, '2026'
+    FROM (
+        WITH RECURSIVE numbers (value) AS (SELECT 0 UNION ALL SELECT value + 1 FROM numbers LIMIT :deliveries)
+        SELECT value FROM numbers
+    )
+"""
 
 
 @pytest.fixture
@@ -92,3 +107,24 @@ async def test_a_later_commit_queues_only_its_own(database: Database) -> None:
     await together(database, event_of(7))
     await together(database, event_of(7), event_of(8))
     assert await queued(database) == [(1, 1, 1, 7, "pending"), (1, 2, 2, 7, "held"), (1, 3, 3, 8, "pending")]
+
+
+async def test_deliveries_of_one_event_share_pages(database: Database, tmp_path: Path) -> None:
+    """An event writes few pages for each of many subscriptions, however many deliveries each has: three of its
+    indexes begin with the subscription.
+    """
+
+    def subscriptions_with_earlier_deliveries(tx: Transaction) -> None:
+        for _ in range(SUBSCRIPTIONS - 1):
+            subscribe(tx)
+        given = {"subscriptions": SUBSCRIPTIONS, "deliveries": SUBSCRIPTIONS * EARLIER}
+        tx.execute(EARLIER_DELIVERIES, given)
+
+    await database.write(subscriptions_with_earlier_deliveries)
+    await database.write(event_of(EARLIER + 1))
+    with closing(connect(tmp_path / "1.db")) as other:
+        other.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    await database.write(event_of(EARLIER + 2))
+    with (tmp_path / "1.db-wal").open("rb") as log:
+        written = len(list(pages_in(log)))
+    assert 0 < written / SUBSCRIPTIONS < 4

@@ -68,10 +68,10 @@ DAMAGE = {
         ("the log must have every attempt of a webhook delivery", "webhook delivery 1", "1", "0"),
     ),
     "a count": (
-        "UPDATE webhook_delivery_counts SET rows = 4 WHERE status = 'held'",
+        "UPDATE webhook_subscription_counts SET rows = 4 WHERE status = 'held'",
         (
-            "the stored counts of webhook deliveries must equal the real numbers",
-            "webhook deliveries that are held",
+            "the stored counts of a webhook subscription must equal the real numbers of its deliveries",
+            "webhook subscription 1, deliveries that are held",
             "1",
             "4",
         ),

@@ -184,8 +184,8 @@ async def test_every_plan_reads_its_index_in_order(tmp_path: Path, has_statistic
     async with open_world(tmp_path / "data") as world:
         plans = await (await world.database()).write(look)
     reads = [plan for plan in plans if "webhook_deliveries" in plan]
-    assert len(reads) == 12
+    assert len(reads) == 4 * len(DELIVERY_STATUSES) + 8
     for plan in reads:
         assert plan.startswith("SEARCH webhook_deliveries USING"), plan
-        assert "(subscription_id=?" in plan, plan
+        assert "subscription_id=?" in plan, plan
         assert "created_at" in plan, plan

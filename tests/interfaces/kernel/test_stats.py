@@ -82,7 +82,7 @@ async def test_deliveries_are_counted_through_all_their_moves(kernel: World) -> 
     queued = QUEUED.replace("generate_series(1, 6)", "json_each('[1,2,3,4,5,6]')")
     for move in (queued, *TRANSITIONS):
         await database.write(lambda tx, move=move: tx.execute(move))  # type: ignore[misc]  # binds the loop variable
-        kept = dict(await kernel.rows("SELECT status, rows FROM webhook_delivery_counts WHERE rows > 0"))
+        kept = dict(await kernel.rows("SELECT status, rows FROM webhook_subscription_counts WHERE rows > 0"))
         assert kept == dict(await kernel.rows("SELECT status, count(*) FROM webhook_deliveries GROUP BY status"))
     (company,) = (await stats(kernel))["companies"]
     assert company["deliveries"] == {"open": 3, "delivered": 1, "exhausted": 1, "skipped": 0}

@@ -15,6 +15,8 @@ from wmsd.db.migrations import COMPANY, PLATFORM, version_of
 RELEASED = Path(__file__).parents[2] / "released"
 ARCHIVES = sorted(RELEASED.glob("wmsd-*.tar.gz"))
 FILES = {"platform.db": PLATFORM, "companies/1.db": COMPANY}
+DROPPED = frozenset({"webhook_delivery_counts"})
+"""The tables that a migration has dropped, because their values follow from other tables."""
 
 
 def rows(file: Path) -> dict[str, int]:
@@ -61,7 +63,9 @@ def test_nothing_is_lost_and_work_goes_on(released: Home) -> None:
         after = rows(released.data / name)
         assert version_of(released.data / name) == len(kind.scripts())
         lost = {
-            table: (was, after.get(table)) for table, was in before[name].items() if after.get(table, -1) < was
+            table: (was, after.get(table))
+            for table, was in before[name].items()
+            if after.get(table, -1) < was and table not in DROPPED
         }
         assert lost == {}
         copy = released.data / f"before-{__version__}" / name

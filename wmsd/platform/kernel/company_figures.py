@@ -20,7 +20,7 @@ BY_STATUS: Final = {
     kind.table.name: f"SELECT status, sum(rows) FROM {kind.table.tally.table} GROUP BY status"
     for kind in DOCUMENTS
 }
-DELIVERIES: Final = "SELECT status, rows FROM webhook_delivery_counts"
+DELIVERIES: Final = "SELECT status, sum(rows) FROM webhook_subscription_counts GROUP BY status"
 
 
 @dataclass(slots=True)

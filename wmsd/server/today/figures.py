@@ -28,7 +28,9 @@ GIVEN_UP: Final = f"""
 """The SQL that counts the webhook deliveries whose last attempt has failed, so that wmsd tries no more. Test
 deliveries, and deliveries to test receivers, do not count, because they only simulate failures.
 """
-WAITING: Final = "SELECT coalesce(sum(rows), 0) FROM webhook_delivery_counts WHERE status IN ('pending', 'held')"
+WAITING: Final = """
+    SELECT coalesce(sum(rows), 0) FROM webhook_subscription_counts WHERE status IN ('pending', 'held')
+"""
 WITHOUT_CREDENTIALS: Final = """
     SELECT coalesce(sum(rows), 0) FROM webhook_subscriptions
     CROSS JOIN webhook_subscription_counts ON subscription_id = id AND status IN ('pending', 'held')

@@ -170,11 +170,9 @@ AT_ONCE: Final = 5000
 SKIP_ALL: Final = """
     UPDATE webhook_deliveries SET status = 'skipped', due_at = NULL, skipped_because = :because
     WHERE id IN (
-        SELECT delivery.id FROM webhook_subscriptions AS subscription
-        CROSS JOIN webhook_deliveries AS delivery INDEXED BY webhook_deliveries_open
-            ON delivery.subscription_id = subscription.id
-        WHERE delivery.status IN ('pending', 'held')
-        ORDER BY subscription.id DESC, delivery.entity DESC, delivery.entity_id DESC, delivery.id DESC
+        SELECT id FROM webhook_deliveries INDEXED BY webhook_deliveries_open
+        WHERE status IN ('pending', 'held')
+        ORDER BY entity DESC, entity_id DESC, subscription_id DESC, id DESC
         LIMIT :limit
     )
 """

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 from wmsd.base.dataclass import dataclass
 from wmsd.base.strict_json import dumps
 from wmsd.db.engine.transaction import Transaction
+from wmsd.events.webhooks.schema import DELIVERY_STATUSES
 
 LOOKED_AT: Final = 5000
 """The maximum number of deliveries that are checked for one page, if some conditions are checked row by row."""
@@ -65,24 +66,24 @@ OTHERS: Final = {
 """The SQL of each condition that can be checked row by row. The key is the condition's field of `DeliveryFilter`.
 """
 PLACE_OF: Final = """
-    SELECT created_at FROM webhook_deliveries WHERE subscription_id = ? AND id <= ? ORDER BY id DESC LIMIT 1
+    SELECT created_at FROM webhook_deliveries WHERE id <= ? ORDER BY id DESC LIMIT 1
 """
 
 
-def place_of(tx: Transaction, subscription_id: int, delivery_id: int) -> Place:
+def place_of(tx: Transaction, delivery_id: int) -> Place:
     """Return the position of a delivery.
 
-    If the delivery no longer exists, its time is taken from the delivery with the next lower id. If no lower id
-    exists, the time is BEGINNING.
+    If the delivery no longer exists, its time is taken from the delivery with the next lower id, of whatever
+    subscription. If no lower id exists, the time is BEGINNING.
     """
-    return tx.value(PLACE_OF, (subscription_id, delivery_id)) or BEGINNING, delivery_id
+    return tx.value(PLACE_OF, (delivery_id,)) or BEGINNING, delivery_id
 
 
 def newest(tx: Transaction, wanted: DeliveryFilter, before: int, most: int) -> Found:
     """Return at most `most` deliveries, the newest first, that come before the delivery `before`. If `before` is
     0, start with the newest delivery.
     """
-    place = place_of(tx, wanted.subscription_id, before) if before else (END, LAST_ID)
+    place = place_of(tx, before) if before else (END, LAST_ID)
     return _find(tx, wanted, before, place, most, "<", "DESC")
 
 
@@ -90,7 +91,7 @@ def oldest(tx: Transaction, wanted: DeliveryFilter, after: int, most: int) -> Fo
     """Return at most `most` deliveries, the oldest first, that come after the delivery `after`. If `after` is 0,
     start with the oldest delivery.
     """
-    place = place_of(tx, wanted.subscription_id, after) if after else (BEGINNING, 0)
+    place = place_of(tx, after) if after else (BEGINNING, 0)
     return _find(tx, wanted, after, place, most, ">", "ASC")
 
 
@@ -150,7 +151,8 @@ def _plan(wanted: DeliveryFilter) -> tuple[str, list[Branch], list[str]]:
     there are no searches, no delivery can match.
 
     Most deliveries have the status `delivered`. If the filter has this status and also has events, the index of
-    events is therefore used. If the filter has records, the index of records is always used.
+    events is therefore used. If the filter has records, the index of records is always used. Without any of these
+    conditions, the deliveries of all statuses are merged by time.
     """
     if () in (wanted.statuses, wanted.events, wanted.records):
         return "", [], []
@@ -160,11 +162,13 @@ def _plan(wanted: DeliveryFilter) -> tuple[str, list[Branch], list[str]]:
     statuses = [] if wanted.statuses is None else [OTHERS["statuses"]]
     if wanted.records is not None:
         return "webhook_deliveries_by_record", _of_records(wanted.records), [*statuses, *events, *tests]
-    if wanted.statuses is not None and (is_rare or wanted.events is None):
-        return "webhook_deliveries_by_status", _each("status", wanted.statuses), [*events, *tests]
-    if wanted.events is not None:
+    if wanted.events is not None and not is_rare:
         return "webhook_deliveries_by_event", _each("event", wanted.events), [*statuses, *tests]
-    return "webhook_deliveries_by_time", [Branch("", {})], tests
+    return (
+        "webhook_deliveries_by_status",
+        _each("status", wanted.statuses or DELIVERY_STATUSES),
+        [*events, *tests],
+    )
 
 
 def _each(column: str, values: tuple[str, ...]) -> list[Branch]:
