@@ -1,3 +1,4 @@
+import subprocess
 import sys
 import zipfile
 from importlib.machinery import EXTENSION_SUFFIXES
@@ -42,3 +43,11 @@ def test_a_module_that_is_not_there_keeps_nothing_else_from_being_imported(
     monkeypatch.syspath_prepend(tmp_path)
     import_all(tmp_path)
     assert sys.modules.pop("imported_late").__file__ == str(tmp_path / "imported_late.py")
+
+
+def test_the_first_steps_of_every_command_import_little() -> None:
+    script = "import sys, wmsd.host.one_file.startup, wmsd.host.own_program; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    names = set(done.stdout.split())
+    assert "wmsd.host.one_file.startup" in names
+    assert not names & {"asyncio", "logging", "shutil", "importlib.util"}

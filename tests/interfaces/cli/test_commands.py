@@ -1,5 +1,7 @@
 """The common behaviour of all commands: their imports, their output and their arguments."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -33,6 +35,25 @@ def test_reading_does_not_import_the_server(home: Home) -> None:
     names = imported(home, "company", "list")
     assert "wmsd.tenants.companies.actions" in names
     assert not names & {"aiohttp", "uvloop", "apscheduler", "wmsd.warehouse.purchase_orders.schema"}
+
+
+SEARCHED = """
+import gc, sys
+from wmsd.interfaces.cli.main import wmsd
+begun = []
+gc.callbacks.append(lambda phase, info: phase == "start" and begun.append(sum(gc.get_count())))
+wmsd.get_command(None, "company")
+kept = [[] for _ in range(gc.get_threshold()[0] + 1)]
+print(gc.isenabled(), len(begun), max(begun, default=0) < 2 * gc.get_threshold()[0])
+"""
+"""Imports a command, and then creates enough objects for a collection. It prints whether the collector is on, how
+many collections there were, and whether the largest of them searched only the new objects.
+"""
+
+
+def test_the_collector_does_not_search_what_a_command_imports() -> None:
+    done = subprocess.run([sys.executable, "-c", SEARCHED], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True", "1", "True"]
 
 
 @pytest.mark.parametrize("kind", ["sales-order", "purchase-order"])

@@ -2,27 +2,20 @@
 
 The program locks its temporary folder. It also asks the system for a SIGTERM when its parent process ends. So the
 program does not outlive the process that removes the folder. As soon as a server answers requests, the program no
-longer needs the folder (`settle_temporary_folder`). Every command imports this module at its start.
+longer needs the folder (see `settling.py`). Every command imports this module at its start, so it imports little.
 """
 
-import asyncio
 import ctypes
 import fcntl
-import logging
 import os
 import signal
 from pathlib import Path
 from typing import Final
 
-from wmsd.base.plurals import count_of
-from wmsd.host import own_program
 from wmsd.host.one_file import STARTED
-from wmsd.host.one_file.eager_imports import import_all
-from wmsd.host.one_file.leftovers import remove_left
 
 PR_SET_PDEATHSIG: Final = 1
 """An option of prctl(2)."""
-LOG = logging.getLogger("wmsd.serve")
 
 
 def hold(folder: str) -> int | None:
@@ -65,23 +58,3 @@ def _command_line(process: str) -> bytes | None:
         return Path("/proc", process, "cmdline").read_bytes()
     except OSError:
         return None
-
-
-async def settle_temporary_folder() -> None:
-    """Make the server independent of its temporary folder, and remove the folders of programs that were killed.
-
-    Do nothing if this is not the one-file program. Only the one-file program unpacks itself.
-    """
-    folder = own_program.unpacked()
-    if folder is not None and own_program.packing_form() == "file":
-        await asyncio.to_thread(_settle, folder)
-
-
-def _settle(folder: Path) -> None:
-    try:
-        import_all(folder)
-        if removed := remove_left(folder.parent):
-            folders = count_of(removed, "temporary folder")
-            LOG.info("removed %s in %s, left by a wmsd that was killed", folders, folder.parent)
-    except OSError as error:
-        LOG.warning("the temporary folder %s cannot be read: %s", folder, error.strerror)
