@@ -2,6 +2,7 @@
 folder.
 """
 
+import asyncio
 import importlib
 import logging
 import time
@@ -10,6 +11,10 @@ from collections.abc import Iterator
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from typing import Final
+
+from wmsd.base.plurals import count_of
+from wmsd.host import own_program
+from wmsd.host.one_file.leftovers import remove_left
 
 LOG = logging.getLogger("wmsd.serve")
 PAUSE_SECONDS: Final = 0.001
@@ -24,6 +29,26 @@ BASE: Final = "base_library.zip"
 """The file in which PyInstaller puts the modules that Python needs at its start. All other modules are read from
 the executable.
 """
+
+
+async def settle_temporary_folder() -> None:
+    """Make the server independent of its temporary folder, and remove the folders of programs that were killed.
+
+    Do nothing if this is not the one-file program. Only the one-file program unpacks itself.
+    """
+    folder = own_program.unpacked()
+    if folder is not None and own_program.packing_form() == "file":
+        await asyncio.to_thread(_settle, folder)
+
+
+def _settle(folder: Path) -> None:
+    try:
+        import_all(folder)
+        if removed := remove_left(folder.parent):
+            folders = count_of(removed, "temporary folder")
+            LOG.info("removed %s in %s, left by a wmsd that was killed", folders, folder.parent)
+    except OSError as error:
+        LOG.warning("the temporary folder %s cannot be read: %s", folder, error.strerror)
 
 
 def import_all(folder: Path) -> None:

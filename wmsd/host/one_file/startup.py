@@ -2,7 +2,8 @@
 
 The program locks its temporary folder. It also asks the system for a SIGTERM when its parent process ends. So the
 program does not outlive the process that removes the folder. As soon as a server answers requests, the program no
-longer needs the folder (see `settling.py`). Every command imports this module at its start, so it imports little.
+longer needs the folder (`settle_temporary_folder`). Every command imports this module at its start, so it imports
+little.
 """
 
 import ctypes

@@ -26,7 +26,7 @@ from wmsd.db.engine.failures import StorageError
 from wmsd.db.engine.sqlite import bound_caches
 from wmsd.db.files.open_files import FileBounds
 from wmsd.host import orphaned_processes, own_program
-from wmsd.host.one_file.settling import settle_temporary_folder
+from wmsd.host.one_file.eager_imports import settle_temporary_folder
 from wmsd.host.systemd.notify import ServiceManager, environment_of_next
 from wmsd.host.tls.certificate_files import check_files
 from wmsd.host.tls.served_certificate import ServedTls
