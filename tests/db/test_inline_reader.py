@@ -63,13 +63,38 @@ async def turns_before(database: Database) -> list[str]:
     return turns
 
 
-async def test_while_turns_are_long_a_quick_read_is_done_at_once(database: Database) -> None:
-    await database.read(lambda tx: count_and_thread(10, tx))
+def two_reads(database: Database) -> "asyncio.Future[list[tuple[int, int]]]":
+    return asyncio.gather(*(database.read(lambda tx: count_and_thread(10, tx)) for _ in range(2)))
+
+
+async def test_a_quick_read_that_is_alone_in_its_turn_is_done_at_once(database: Database) -> None:
+    for _ in range(2):
+        await database.read(lambda tx: count_and_thread(10, tx))
+        await asyncio.sleep(0)
+    for _ in range(3):
+        assert await turns_before(database) == []
+        await asyncio.sleep(0)
+
+
+async def test_after_a_turn_with_several_reads_a_quick_read_waits_for_others(database: Database) -> None:
+    await two_reads(database)
+    await asyncio.sleep(0)
     assert await turns_before(database) == ["next"]
-    reading = database.read(lambda tx: count_and_thread(10, tx))
+    await asyncio.sleep(0)
+    assert await turns_before(database) == []
+
+
+async def test_while_turns_are_long_a_quick_read_is_done_at_once(database: Database) -> None:
+    for _ in range(2):
+        await two_reads(database)
+        await asyncio.sleep(0)
+    reading = two_reads(database)
     time.sleep(2 * LONG_SECONDS)  # noqa: ASYNC251  (a step that blocks the loop)
     await reading
     assert await turns_before(database) == []
+    for _ in range(2):
+        await asyncio.sleep(0)
+        await two_reads(database)
     await asyncio.sleep(0)
     assert await turns_before(database) == ["next"], "they are short again"
 

@@ -3,8 +3,8 @@
 Running a read on another thread costs several times more than most reads: at each statement, Python's lock passes
 from one thread to the other and back. Therefore the event loop first tries to run a read itself.
 
-A turn is one iteration of the event loop. The reads of one turn share a snapshot. While turns are long, a read
-runs immediately and does not wait for the next turn.
+A turn is one iteration of the event loop. The reads of one turn share a snapshot. A read does not wait for the
+next turn, but runs immediately, while turns are long, and while each turn has only one read of the file.
 
 A read is interrupted if it takes too long (see `loop_connection.py`), or if it has to wait for the disk or for a
 lock. A thread then runs it from the beginning. This is safe because a read changes nothing.
@@ -106,6 +106,11 @@ class InlineReader:
         """How many reads of this turn were postponed to the next turn. They are at the front of `_waiting`."""
         self._is_scheduled = False
         self._scheduled_at = 0.0
+        self._turn_number = 0
+        self._reads_in_turn = 0
+        """The last turn in which a read was added, and how many were added in it."""
+        self._was_alone = False
+        """True if only one read was added in the turn before that."""
         self._patience: asyncio.TimerHandle | None = None
         self._opening: asyncio.Task[None] | None = None
         self._waits = 0
@@ -132,12 +137,28 @@ class InlineReader:
         if loop is None:
             loop = self._loop = asyncio.get_running_loop()
         work = Work(action, actor, loop.create_future(), until)
+        has_time = self._turn.has_time(loop)
+        self._count_read()
         is_first = not self._waiting and self._may_run
         self._waiting.append(work)
-        if is_first and self._turn.is_long and self._turn.has_time(loop):
+        if is_first and has_time and (self._turn.is_long or self._is_alone):
             self._run()
-        self._schedule(loop)
+        if self._waiting or self._turn.is_long:  # a long turn is followed by a look whether the next is long
+            self._schedule(loop)
         return work.future
+
+    def _count_read(self) -> None:
+        if self._turn_number != self._turn.number:
+            self._was_alone = self._reads_in_turn == 1
+            self._turn_number, self._reads_in_turn = self._turn.number, 0
+        self._reads_in_turn += 1
+
+    @property
+    def _is_alone(self) -> bool:
+        """True if there is probably no other read in this turn, with which the present read could share a
+        snapshot.
+        """
+        return self._was_alone and self._reads_in_turn == 1
 
     @property
     def _may_run(self) -> bool:

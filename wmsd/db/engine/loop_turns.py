@@ -19,6 +19,8 @@ class TurnBudget:
     """
 
     def __init__(self) -> None:
+        self.turns = 0
+        """The number of turns with such work."""
         self._is_begun = False
         self._until = 0.0
 
@@ -28,6 +30,7 @@ class TurnBudget:
         if not self._is_begun:
             loop.call_soon(self._end)
             self._is_begun, self._until = True, now + seconds
+            self.turns += 1
         return now < self._until
 
     def _end(self) -> None:
@@ -35,12 +38,12 @@ class TurnBudget:
 
 
 class ReadTurn:
-    """Decides when to run a read. The decision depends on the length of the event loop's turns (iterations). All
-    files share this object.
+    """Tells readers whether the event loop's turns (iterations) are long, and limits the reads that run
+    immediately. All files share this object.
 
-    While turns are short, a read waits for the next turn, and shares a snapshot with other reads of its file.
-    While turns are long, a read runs immediately. One time limit applies to all immediate reads of a turn
-    together. Therefore a task that reads many files does not block other tasks.
+    While turns are short, reads of a file that come together wait for the next turn, and share a snapshot. While
+    turns are long, a read runs immediately. One time limit applies to all immediate reads of a turn together.
+    Therefore a task that reads many files does not block other tasks.
     """
 
     def __init__(self) -> None:
@@ -50,6 +53,11 @@ class ReadTurn:
     def note(self, seconds: float) -> None:
         """Record how many seconds reads have waited for the present turn."""
         self.is_long = seconds > LONG_SECONDS
+
+    @property
+    def number(self) -> int:
+        """The number of the present turn. Call `has_time` before."""
+        return self._at_once.turns
 
     def has_time(self, loop: asyncio.AbstractEventLoop) -> bool:
         """Return True if a read may run immediately in this turn."""
