@@ -138,7 +138,12 @@ class Commands(click.Group):
             if name in OF_OTHERS:
                 raise click.UsageError(f"No such command '{name}'. {OF_OTHERS[name]}", ctx)
             raise click.NoSuchCommand(name, possibilities=COMMANDS, ctx=ctx)
-        return super().resolve_command(ctx, args)
+        gc.disable()  # imported objects stay alive, and scanning them took a fifth of the start time
+        try:
+            return super().resolve_command(ctx, args)  # imports the command
+        finally:
+            gc.freeze()  # otherwise, the next collection would scan all of them
+            gc.enable()
 
     def invoke(self, ctx: click.Context) -> object:
         """Run the command. For an unknown option, raise NoSuchOption, which suggests similar options but no hidden
@@ -155,12 +160,7 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        gc.disable()  # imported objects stay alive, and scanning them took a fifth of the start time
-        try:
-            module = importlib.import_module(f"wmsd.interfaces.cli.{COMMANDS[cmd_name][0]}")
-        finally:
-            gc.freeze()  # otherwise, the next collection would scan all of them
-            gc.enable()
+        module = importlib.import_module(f"wmsd.interfaces.cli.{COMMANDS[cmd_name][0]}")
         command: click.Command = getattr(module, f"{cmd_name.replace('-', '_')}_command")
         return command
 
