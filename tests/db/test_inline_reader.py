@@ -334,3 +334,29 @@ async def test_a_read_that_stalls_is_done_by_a_thread(database: Database) -> Non
         return count_and_thread(1_000, tx)[1]
 
     assert await database.read(stall_and_count) != threading.get_ident()
+
+
+@pytest.fixture
+def no_threads(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def refuse(_: int) -> None:
+        raise sqlite3.OperationalError("unable to open database file")
+
+    monkeypatch.setattr(database._readers, "_open_reader", refuse)
+
+
+@pytest.mark.usefixtures("no_threads")
+async def test_a_read_that_stalled_once_is_answered_even_if_no_thread_can_read(database: Database) -> None:
+    waits = [2 * STALL_SECONDS]
+
+    def stall_once_and_count(tx: Transaction) -> int:
+        time.sleep(waits.pop() if waits else 0)
+        return count_and_thread(1_000, tx)[1]
+
+    assert await database.read(stall_once_and_count) == threading.get_ident()
+
+
+@pytest.mark.usefixtures("no_threads")
+async def test_a_long_read_is_refused_if_no_thread_can_read(database: Database) -> None:
+    with pytest.raises(sqlite3.OperationalError, match="unable to open"):
+        await database.read(lambda tx: count_and_thread(LONG, tx))
+    assert await database.read(lambda tx: count_and_thread(10, tx)) == (10, threading.get_ident())

@@ -224,7 +224,8 @@ class InlineReader:
 
         - If this turn had no time left, the read runs in the next turn. If many such reads remain, a thread runs
           it.
-        - If the read was interrupted, or if this turn is waiting for the disk, a thread runs the read.
+        - If the read was interrupted, or if this turn is waiting for the disk, a thread runs the read. If no
+          thread can, the read gets one more try, because most interrupted reads are quick ones on a busy machine.
         """
         if isinstance(work.error, NextTurn) and self._unbegun < CROWD:
             work.error = None
@@ -233,10 +234,19 @@ class InlineReader:
             assert self._loop is not None
             self._schedule(self._loop)
         elif isinstance(work.error, NextTurn | Stalled) or is_delay(work.error):
-            work.error = None
-            self._readers.hand_over(work)
+            work.error = work.refused
+            if work.refused is None:
+                self._readers.hand_over(work, or_else=self._try_again)
+            else:
+                settle_work(work)
         else:
             settle_work(work)
+
+    def _try_again(self, work: Work) -> None:
+        assert self._loop is not None
+        work.refused, work.error = work.error, None
+        self._waiting.append(work)
+        self._schedule(self._loop)
 
     def _wait(self, has_writer: bool) -> None:
         """Wait a short time for the writer's connection. After that, open a separate connection.

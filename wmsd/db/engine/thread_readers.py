@@ -62,9 +62,12 @@ class ThreadReaders:
                 self._counted(1)
             return self._searcher
 
-    def hand_over(self, work: Work) -> None:
-        """Start the work on a reader, and return without waiting for its end."""
-        task = asyncio.ensure_future(self._read(work))
+    def hand_over(self, work: Work, or_else: Callable[[Work], None] = Work.settle) -> None:
+        """Start the work on a reader, and return without waiting for its end.
+
+        If there is no reader, set the error, and call `or_else` with the work.
+        """
+        task = asyncio.ensure_future(self._read(work, or_else))
         self._handed_over.add(task)
         task.add_done_callback(self._handed_over.discard)
 
@@ -92,12 +95,12 @@ class ThreadReaders:
         self._readers, self._searcher = [], None
         return queues
 
-    async def _read(self, work: Work) -> None:
+    async def _read(self, work: Work, or_else: Callable[[Work], None]) -> None:
         try:
             (await self.reader()).take(work)
         except Exception as error:  # files or threads may run out; the waiting caller must get an answer
             work.error = error
-            work.settle()
+            or_else(work)
 
     def _free_reader(self) -> ConnectionQueue | None:
         return next((reader for reader in self._readers if not reader.is_held_up), None)

@@ -32,6 +32,8 @@ class Work:
     """True if the database need not call `after_commit` for this work."""
     may_repeat: bool = False
     """True if the action may run twice: it has no effect except its changes of the file and its result."""
+    refused: BaseException | None = None
+    """The error that prevented a thread from running the work, if it is a read that now has its last try."""
     result: Any = None
     error: BaseException | None = None
 
