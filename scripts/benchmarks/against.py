@@ -37,7 +37,7 @@ ARTICLES: Final = sized(2_000, 60)
 PAGES: Final = ARTICLES // 50
 SPELLINGS: Final = 13
 PARTNERS: Final = sized(100, 5)
-ORDERS: Final = sized(200, 16)
+ORDERS: Final = sized(1_000, 60)
 AT_ONCE: Final = sized((1, 32), (1, 2))
 IN_A_BATCH: Final = sized(50, 3)
 IMPORTED: Final = sized(10_000, 50)
@@ -46,7 +46,10 @@ LIMITS: Final = {
 }
 QUIET: Final = {**LIMITS, "WMSD_LOG_LEVEL": "warning", "WMSD_REQUESTS_KEEP": "false"}
 """Settings without the request log and the request history."""
-GRAPHQL: Final = "{ sales_orders(first: 50) { nodes { id code status lines { article_id quantity } } } }"
+READ_ORDERS: Final = 50
+GRAPHQL: Final = f"""{{
+    sales_orders(first: {READ_ORDERS}) {{ nodes {{ id code status lines {{ article_id quantity }} }} }}
+}}"""
 
 
 @dataclass
@@ -136,9 +139,13 @@ def _batch(number: int, _: Filled) -> Request:
 
 
 def _moved(number: int, _: Filled) -> Request:
-    """Return a request that moves an order forwards or backwards. The orders take turns."""
-    status = ("IN_LUCRU", "CREAT")[number // ORDERS % 2]
-    return Request("PATCH", f"/api/sales-orders/{number % ORDERS + 1}", _json({"status": status}))
+    """Return a request that moves an order forwards or backwards. The orders take turns.
+
+    The orders that GraphQL reads are not moved, because an order becomes larger with each move.
+    """
+    moved = ORDERS - READ_ORDERS
+    status = ("IN_LUCRU", "CREAT")[number // moved % 2]
+    return Request("PATCH", f"/api/sales-orders/{READ_ORDERS + number % moved + 1}", _json({"status": status}))
 
 
 ORDER: Final = Kind("order of three lines with a key", _created)

@@ -86,6 +86,10 @@ class Call:
     """True if lists return a short form of fields that can be large. For example, an order then has the number of
     its lines instead of the lines.
     """
+    needed_fields: frozenset[str] | None = None
+    """The fields that the caller needs of the records of a list. Lists may leave out other fields. None means all
+    fields.
+    """
     agent: str = ""
     """The name of the calling program, as the program states it."""
     company: str | None = None

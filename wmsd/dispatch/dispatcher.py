@@ -301,7 +301,7 @@ class Dispatcher:
         database: Database,
         actor: Actor,
     ) -> Reply:
-        tx.is_brief, tx.within = call.is_brief, call.within
+        tx.is_brief, tx.within, tx.needed_fields = call.is_brief, call.within, call.needed_fields
         as_of = partial(last_moment, tx)
         preconditions.check_since(tx, inputs.get("query"), company)
         if call.operation.answer == "cursor" and call.operation.scope in ("company", "site"):

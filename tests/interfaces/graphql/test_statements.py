@@ -149,3 +149,20 @@ async def test_references_of_nothing_cost_nothing(crowd: Catalogue) -> None:
     with statements(crowd.world) as run:
         await crowd.ask("{ article(id: 3) { client { id } } }")
     assert len(run) == 1
+
+
+@pytest.mark.parametrize(
+    ("selection", "is_read"),
+    [
+        ("id code", False),
+        ("partner { id }", False),
+        ("lines { quantity }", True),
+        ("code items: lines { id }", True),
+    ],
+)
+async def test_lines_are_read_only_if_the_document_asks_for_them(
+    crowd: Catalogue, selection: str, is_read: bool
+) -> None:
+    with statements(crowd.world) as run:
+        await crowd.ask(f"{{ sales_orders(first: 5) {{ edges {{ node {{ {selection} }} }} }} }}")
+    assert any("FROM sales_order_lines" in sql for sql in run) == is_read

@@ -61,6 +61,8 @@ class Transaction:
         """If set, lists return lines of CSV instead of records."""
         self.is_brief = False
         """True if lists return a short form of large fields (see `RecordSql.brief`)."""
+        self.needed_fields: frozenset[str] | None = None
+        """If set, lists may leave out other fields of their records (see `RecordSql.with_needed`)."""
         self.within: Sequence[int] | None = None
         """If set, lists contain only the records with these ids."""
         self._last_change: int | None = None

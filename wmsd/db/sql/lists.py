@@ -337,9 +337,13 @@ def _select(record: str, position: str, source: str, order: str) -> str:
 
 
 def _shown(tx: Transaction, record: str) -> str:
-    """Return the SQL of a record in the form that the request needs: a line of CSV, JSON, or shortened JSON."""
+    """Return the SQL of a record in the form that the request needs: a line of CSV, or JSON, which may be
+    shortened.
+    """
     if not isinstance(record, RecordSql):
         return record
     if tx.csv is not None:
         return tx.csv.render(tx, record)
-    return record.brief if tx.is_brief else record
+    if tx.is_brief:
+        return record.brief
+    return record if tx.needed_fields is None else record.with_needed(tx.needed_fields)

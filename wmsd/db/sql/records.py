@@ -8,7 +8,7 @@ rows into dicts and encoding them with the fastest JSON library takes 173 us.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import get_origin
+from typing import get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
@@ -22,12 +22,27 @@ class RecordSql(str):
     """The SQL of a record's JSON text.
 
     `columns` maps the name of each field to its SQL and its model field. `brief` is the SQL of a shorter JSON
-    text, in which each field that can be large has a short form.
+    text, in which each field that can be large has a short form. `embedded` has the names of the fields that
+    contain other records, such as the lines of an order.
     """
 
     columns: Mapping[str, tuple[str, FieldInfo]]
     brief: str
-    __slots__ = ("brief", "columns")
+    embedded: frozenset[str]
+    _without: dict[frozenset[str], str]
+    __slots__ = ("_without", "brief", "columns", "embedded")
+
+    def with_needed(self, fields: frozenset[str]) -> str:
+        """Return the SQL of a JSON text without the embedded records that are not in `fields`.
+
+        All other fields stay. They cost little, and leaving them out would create thousands of different
+        statements, each of which SQLite has to prepare.
+        """
+        left_out = self.embedded - fields
+        if left_out not in self._without:
+            kept = {name: _value(*part) for name, part in self.columns.items() if name not in left_out}
+            self._without[left_out] = _object(kept)
+        return self._without[left_out]
 
 
 def record_sql(
@@ -48,6 +63,8 @@ def record_sql(
     values = {name: _value(*parts[name]) for name in names}
     record = RecordSql(_object(values))
     record.columns, record.brief = parts, _object({**values, **(brief or {})})
+    record.embedded = frozenset(name for name in names if _is_embedded(parts[name][1]))
+    record._without = {frozenset(): record}
     return record
 
 
@@ -74,6 +91,11 @@ def decimal_sql(column: str) -> str:
 
 def _place(name: str) -> int:
     return -1 if name == "id" else 1 + LAST.index(name) if name in LAST else 0
+
+
+def _is_embedded(field: FieldInfo) -> bool:
+    plain = csv_cells.plain_type(field)
+    return any(isinstance(kind, type) and issubclass(kind, BaseModel) for kind in (plain, *get_args(plain)))
 
 
 def _value(column: str, field: FieldInfo) -> str:

@@ -88,6 +88,12 @@ class Plan:
         )
 
     @property
+    def needed_fields(self) -> frozenset[str]:
+        """The fields that the document needs of each record in a connection."""
+        shapes = (shape for part in self.parts or () for shape in part.shapes.values())
+        return frozenset[str]().union(*(shape.needed_fields for shape in shapes))
+
+    @property
     def wants_detail(self) -> bool:
         if self.shape is not None:
             return self.shape.wants_detail
