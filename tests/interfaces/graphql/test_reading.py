@@ -66,7 +66,7 @@ async def test_others_run_while_records_with_many_lines_are_laid_out() -> None:
     nobody: Any = None
     execution = Execution(nobody, nobody, nobody)
     records = [{"lines": [{"id": number} for number in range(1000)]} for _ in range(8)]
-    assert await turns_of_others_during(execution._all(shape, records)) >= 8
+    assert await turns_of_others_during(execution._all(shape, records)) >= len(records) - 1
 
 
 @pytest.mark.parametrize(

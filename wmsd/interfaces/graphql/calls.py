@@ -24,7 +24,7 @@ def call_of(outer: Call, plan: Plan) -> Call:
         query["detail"] = DETAIL
     path = {name: str(arguments[name]) for name in operation.path_types}
     call = inner_call(outer, operation, path=path, query=query)
-    call.wants_cursors = plan.wants_cursors
+    call.wants_cursors, call.needed_fields = plan.wants_cursors, plan.needed_fields
     if operation.writes:
         call.method = "POST"
         call.is_counted = False

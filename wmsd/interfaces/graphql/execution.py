@@ -157,13 +157,10 @@ class Execution:
 
     async def _all(self, shape: Shape, records: Sequence[Json]) -> list[Json]:
         shown: list[Json] = []
-        began = self.projection.objects
-        step = 1 if shape.parts else AT_ONCE  # a record with parts may have a thousand lines
-        for first in range(0, len(records), step):
-            shown += self.projection.all_of(shape, records[first : first + step])
-            if self.projection.objects - began >= AT_ONCE:
+        for some in _in_steps(shape, records):
+            if shown:
                 await asyncio.sleep(0)
-                began = self.projection.objects
+            shown += self.projection.all_of(shape, some)
         return shown
 
     # --- records that other records refer to ---------------------------------------------------------------------
@@ -200,7 +197,9 @@ class Execution:
             query["most"] = str(link.first)
         if link.shape.wants_detail:
             query["detail"] = DETAIL
-        return inner_call(self.call, link.source.find, query=query)
+        call = inner_call(self.call, link.source.find, query=query)
+        call.needed_fields = link.shape.needed_fields
+        return call
 
     # --- errors --------------------------------------------------------------------------------------------------
 
@@ -226,6 +225,18 @@ class Execution:
         if arguments and "errors" in more:
             more["errors"] = {arguments.get(name, name): sentences for name, sentences in more["errors"].items()}
         self.errors.append({**error, "path": list(path), "extensions": {"code": failed.code, **more}})
+
+
+def _in_steps(shape: Shape, records: Sequence[Json]) -> Iterator[Sequence[Json]]:
+    """Yield the records in groups. A group has about `AT_ONCE` objects, counting the lines of documents."""
+    lists = [part.name for part in shape.parts if part.is_list]
+    start = objects = 0
+    for place, record in enumerate(records):
+        if objects >= AT_ONCE:
+            yield records[start:place]
+            start, objects = place, 0
+        objects += 1 + sum(len(record[name] or ()) for name in lists)
+    yield records[start:]
 
 
 def _chunks(ids: Sequence[int]) -> Iterator[Sequence[int]]:

@@ -98,6 +98,11 @@ class Shape:
     cost: int = 0
     """The cost of the embedded objects and of the related records, for one record."""
 
+    @property
+    def needed_fields(self) -> frozenset[str]:
+        """The fields of the record that the answer needs."""
+        return frozenset(self.names.values())
+
 
 @dataclass(frozen=True)
 class Selecting:
@@ -223,28 +228,43 @@ class Projection:
         all_shown = [{key: record[name] for key, name in names} for record in records]
         for key in shape.ids:
             for shown in all_shown:
-                if shown[key] is not None:
-                    shown[key] = str(shown[key])
+                if (number := shown[key]) is not None:
+                    shown[key] = str(number)
         for part in shape.parts:
-            key, inner_of = part.key, self.all_of if part.is_list else self.of
-            for shown in all_shown:
-                if shown[key] is not None:
-                    shown[key] = inner_of(part.shape, shown[key])
+            self._embed(part, all_shown)
         for link in shape.links:
-            for shown in all_shown:
-                self._note(link, shown)
+            self._note(link, all_shown)
         if shape.constants:
             for shown in all_shown:
                 shown.update(shape.constants)
         return all_shown
 
-    def _note(self, link: Link, shown: Json) -> None:
-        referred = shown[link.key]
-        shown[link.key] = None
-        if referred is not None:
-            self.waiting.setdefault(id(link), (link, []))[1].append((shown, referred))
+    def _embed(self, part: Part, all_shown: Sequence[Json]) -> None:
+        """Convert the objects that all these records contain in one field, in one step."""
+        key = part.key
+        holders = [shown for shown in all_shown if shown[key] is not None]
+        if not part.is_list:
+            objects = self.all_of(part.shape, [holder[key] for holder in holders])
+            for holder, each in zip(holders, objects, strict=True):
+                holder[key] = each
+            return
+        objects = self.all_of(part.shape, [each for holder in holders for each in holder[key]])
+        start = 0
+        for holder in holders:
+            end = start + len(holder[key])
+            holder[key] = objects[start:end]
+            start = end
+
+    def _note(self, link: Link, all_shown: Sequence[Json]) -> None:
+        waiting, key = self.waiting.setdefault(id(link), (link, []))[1], link.key
+        for shown in all_shown:
+            referred = shown[key]
+            shown[key] = None
+            if referred is not None:
+                waiting.append((shown, referred))
 
     def taken(self) -> list[tuple[Link, list[tuple[Json, int]]]]:
         """Return the links in `waiting` with their objects, and empty `waiting`."""
-        found, self.waiting = list(self.waiting.values()), {}
+        found = [(link, waiting) for link, waiting in self.waiting.values() if waiting]
+        self.waiting = {}
         return found
