@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any, Final
 
+import orjson
 from graphql import GraphQLError
-from pydantic_core import to_json
 
 from wmsd.base.problems import STATUS_OF_CODE, Problem
 from wmsd.dispatch.call import Call, Part, Reply
@@ -75,4 +75,4 @@ def _refused(call: Call, errors: list[dict[str, Any]]) -> Reply:
 
 
 def _reply(call: Call, status: int, body: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> Reply:
-    return Reply(status, to_json(body), {"Content-Type": content_type(call.accept), **(headers or {})})
+    return Reply(status, orjson.dumps(body), {"Content-Type": content_type(call.accept), **(headers or {})})

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic_core import from_json
+import orjson
 
 from wmsd.contract.operation import Operation
 from wmsd.dispatch.call import Call, Loaded, Reply
@@ -87,7 +87,7 @@ def _text(value: Any) -> str:
 
 
 def failed_by(reply: Reply) -> Failed:
-    body = from_json(reply.body)
+    body = orjson.loads(reply.body)
     more = {name: body[name] for name in ("errors", "details") if name in body}
     if "Retry-After" in reply.headers:
         more["retry_after"] = int(reply.headers["Retry-After"])

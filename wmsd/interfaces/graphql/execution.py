@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import Any, Final
 
+import orjson
 from graphql import GraphQLError, execute_sync
 from graphql.language import (
     DocumentNode,
@@ -17,7 +18,6 @@ from graphql.language import (
     OperationDefinitionNode,
     SelectionSetNode,
 )
-from pydantic_core import from_json
 
 from wmsd.base.dataclass import dataclass
 from wmsd.contract.list_queries import MOST_IDS
@@ -47,7 +47,7 @@ async def read(body: bytes) -> Any:
     A long list is parsed in steps, so that other tasks can run.
     """
     if len(body) <= BYTES_AT_ONCE or not body.startswith(LIST):
-        return from_json(body, cache_strings="keys")
+        return orjson.loads(body)
     text = body.decode()
     records: list[Any] = []
     place = began = len(LIST)
@@ -60,7 +60,7 @@ async def read(body: bytes) -> Any:
             began = place
             await asyncio.sleep(0)
     rest = text[place + 1 :].removeprefix(",")
-    return {"data": records, **from_json(f"{{{rest}")}
+    return {"data": records, **orjson.loads(f"{{{rest}")}
 
 
 @dataclass
