@@ -1,8 +1,9 @@
 """Tests of what JSON from strangers may not contain, and of the path that the error names."""
 
 import json
+from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import given
@@ -16,6 +17,7 @@ from wmsd.base.strict_json import (
     MOST_FIELDS_OF_AN_OBJECT,
     MOST_TEXT_ERRORS,
     canonical,
+    dumps,
     fields_in,
     parse_json,
     printable,
@@ -31,6 +33,22 @@ plain = st.recursive(
 @given(st.dictionaries(st.text(max_size=5), plain, max_size=5))
 def test_ordinary_documents_pass_unchanged(document: dict[str, Any]) -> None:
     assert parse_json(json.dumps(document).encode()) == (document, {})
+
+
+class Pair(NamedTuple):
+    first: int
+    second: str
+
+
+@given(plain | st.text(st.characters()) | st.integers() | st.builds(Pair, st.integers(), st.text()))
+def test_a_value_is_written_as_by_the_standard_library(value: object) -> None:
+    assert dumps(value) == json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+@pytest.mark.parametrize("value", [Decimal("1.5"), datetime.now(UTC), {1, 2}, b"x"])
+def test_a_value_without_a_form_in_json_is_refused(value: object) -> None:
+    with pytest.raises(TypeError):
+        dumps(value)
 
 
 def test_one_byte_order_mark_at_the_beginning_is_ignored() -> None:

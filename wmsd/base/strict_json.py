@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from decimal import Decimal
 from itertools import islice
 
+import orjson
+
 from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import FieldErrors, Problem, by_path
 
@@ -100,8 +102,15 @@ def fields_in(document: object) -> int:
 
 
 def dumps(value: object) -> str:
-    """Return compact JSON, with non-ASCII characters unescaped."""
-    return _ENCODER.encode(value)
+    """Return compact JSON, with non-ASCII characters unescaped.
+
+    orjson is ten times as fast as the standard encoder. It refuses integers of more than 64 bits, lone surrogates,
+    named tuples and keys that are not strings, so the standard encoder writes these.
+    """
+    try:
+        return orjson.dumps(value, option=_LIKE_STANDARD).decode()
+    except TypeError:
+        return _ENCODER.encode(value)
 
 
 def canonical(document: object) -> bytes:
@@ -222,5 +231,7 @@ class _Reader:
         return self._text_error(f"must be a number, not {text}")
 
 
+_LIKE_STANDARD = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME
+"""Values that the standard encoder refuses are refused."""
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _CANONICAL = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=str)
