@@ -212,6 +212,8 @@ class CompanyFiles:
     @property
     def read_only(self) -> set[int]:
         """The ids of the companies whose last write failed because of the file or the disk."""
+        if self.last_writes.failed_at is None:  # no write of any company has failed since the start
+            return set()
         return {
             company_id
             for company_id, file in self._files.items()
