@@ -88,9 +88,11 @@ class Plan:
         )
 
     @property
-    def needed_fields(self) -> frozenset[str]:
-        """The fields that the document needs of each record in a connection."""
-        shapes = (shape for part in self.parts or () for shape in part.shapes.values())
+    def needed_fields(self) -> frozenset[str] | None:
+        """The fields that the document needs of each record in a connection. None if this is no connection."""
+        if self.parts is None:
+            return None
+        shapes = (shape for part in self.parts for shape in part.shapes.values())
         return frozenset[str]().union(*(shape.needed_fields for shape in shapes))
 
     @property
